@@ -20,8 +20,7 @@ const struct gpume_goal_row gpume_goal_rows[GPUME_GOAL_ROWS] = {
     {"target-ssim", GPUME_GOAL_SSIM, 4, 0.5, 0.9999, "e.g. 0.98"},
     {"target-xpsnr", GPUME_GOAL_XPSNR, 2, 20, 60, "in dB, e.g. 40 or 38.5"},
     {"target-size", GPUME_GOAL_SIZE, 0, 1000, 1e12,
-        "a size from 1000 bytes to 1000G, with k, M or G for thousands, millions or billions, "
-        "e.g. 700M or 1.5G"},
+        "a size from 1000 bytes to 1000G, e.g. 700M or 1.5G"},
 };
 
 /* How many digits stand in front of a decimal point, or of the end; the whole part may be missing
@@ -122,14 +121,60 @@ void gpume_goal_describe_row(const struct gpume_goal_row *row, char *text, size_
         row->least, row->most, decimals, row->what ? ", " : "", row->what ? row->what : "");
 }
 
+void gpume_suffix_hint(
+    const struct gpume_option *option, const char *text, char *hint, size_t bytes)
+{
+    const size_t length = strspn(text, "0123456789.");
+    const char *suffix = text + length;
+    const bool is_known = *suffix && strchr("kKMG", *suffix) && suffix[1] == '\0';
+    (void)option;
+    if (length > 0 && *suffix && !is_known) {
+        snprintf(hint, bytes,
+            "the suffixes are k, M and G (M and G as capital letters), for powers of 1000");
+    }
+}
+
+void gpume_goal_hint(const struct gpume_option *option, const char *text, char *hint, size_t bytes)
+{
+    if (gpume_goal_of(option)->goal == GPUME_GOAL_SIZE) {
+        gpume_suffix_hint(option, text, hint, bytes);
+    }
+}
+
 /* --- bitrates */
 
 #define KILO UINT64_C(1000)
 #define RATE_LEAST (10 * KILO)    /* bits per second: fewer are no video */
 #define RATE_MOST (300000 * KILO) /* those of H.264's level 5.2 */
+#define DOUBTFUL_MAX 32u          /* of which a warning is given */
+
+/* Numbers that are likely to be meant in another unit. */
+static struct {
+    struct {
+        const struct gpume_option *option;
+        const char *text;
+        uint64_t kbits, other; /* what it means, and what may be meant, in the suffix's unit */
+        char suffix;
+    } items[DOUBTFUL_MAX];
+    size_t count;
+} doubtful;
+
+bool gpume_bitrate_warn(void)
+{
+    for (size_t i = 0; i < doubtful.count; i++) {
+        const struct gpume_option *option = doubtful.items[i].option;
+        const char *unit = option->unit ? option->unit : "kbit/s";
+        const char suffix = doubtful.items[i].suffix;
+        gpume_console_warning("--%s %s: means %" PRIu64 " %s; for %" PRIu64 " %c%s write %" PRIu64
+                              "%c",
+            option->name, doubtful.items[i].text, doubtful.items[i].kbits, unit,
+            doubtful.items[i].other, suffix, unit + 1, doubtful.items[i].other, suffix);
+    }
+    return doubtful.count > 0;
+}
 
 /* Whole kilobits, of which encoders count no parts. plain: bits that each of a plain number counts.
- * Where such a number is likely to be meant in the other unit, a warning says so. */
+ * Where such a number is likely to be meant in another unit, it is noted. */
 static bool parse_kilobits(
     const struct gpume_option *option, const char *text, uint64_t plain, uint64_t *bits)
 {
@@ -137,12 +182,14 @@ static bool parse_kilobits(
         return false;
     }
     const bool is_plain = strspn(text, "0123456789.") == strlen(text);
-    const uint64_t kbits = *bits / KILO, other = plain == 1 ? *bits : kbits / KILO;
-    if (*bits > 0 && is_plain && (plain == 1 ? *bits < RATE_LEAST : *bits > RATE_MOST)) {
-        const char *unit = option->unit ? option->unit : "kbit/s";
-        gpume_console_warning("--%s %s: means %" PRIu64 " %s; for %" PRIu64 " %s write %" PRIu64
-                              "k",
-            option->name, text, kbits, unit, other, unit, other);
+    const bool is_low = *bits < RATE_LEAST, is_high = plain == KILO && *bits > RATE_MOST;
+    const uint64_t kbits = *bits / KILO;
+    if (*bits > 0 && is_plain && (is_low || is_high) && doubtful.count < DOUBTFUL_MAX) {
+        doubtful.items[doubtful.count].option = option;
+        doubtful.items[doubtful.count].text = text;
+        doubtful.items[doubtful.count].kbits = kbits;
+        doubtful.items[doubtful.count].other = is_high ? kbits / KILO : *bits / plain;
+        doubtful.items[doubtful.count++].suffix = is_low && plain == KILO ? 'M' : 'k';
     }
     return true;
 }
@@ -163,8 +210,23 @@ void gpume_bitrate_describe(const struct gpume_option *option, char *text, size_
     snprintf(text, bytes, "bits per second in whole kilobits from 1k to 2000M, e.g. 345k or 1.5M");
 }
 
-const struct gpume_option_type gpume_type_bitrate = {
-    .bytes = sizeof(uint64_t), .parse = gpume_bitrate_parse, .describe = gpume_bitrate_describe};
+/* A plain number that is no whole number of kilobits may be one of kilobits. */
+void gpume_bitrate_hint(
+    const struct gpume_option *option, const char *text, char *hint, size_t bytes)
+{
+    uint64_t bits;
+    gpume_suffix_hint(option, text, hint, bytes);
+    if (!hint[0] && parse_thousands(text, "", KILO, KILO * GPUME_KBITS_MAX, &bits) && bits > 0) {
+        const bool is_whole = bits % KILO == 0;
+        snprintf(hint, bytes, "for %s %cbit/s write %s%c", text, is_whole ? 'k' : 'M', text,
+            is_whole ? 'k' : 'M');
+    }
+}
+
+const struct gpume_option_type gpume_type_bitrate = {.bytes = sizeof(uint64_t),
+    .parse = gpume_bitrate_parse,
+    .describe = gpume_bitrate_describe,
+    .hint = gpume_bitrate_hint};
 
 static bool parse_kbits(const struct gpume_option *option, const char *text, void *field)
 {
@@ -176,9 +238,17 @@ static bool parse_kbits(const struct gpume_option *option, const char *text, voi
     return true;
 }
 
+static void describe_kbits(const struct gpume_option *option, char *text, size_t bytes)
+{
+    snprintf(text, bytes,
+        "a bitrate such as 345k or 1.5M, or a whole number of %s from %.0f to %.0f", option->unit,
+        option->min, option->max);
+}
+
 const struct gpume_option_type gpume_type_kbits = {.bytes = sizeof(uint64_t),
     .parse = parse_kbits,
-    .permitted = "such as 345k or 1.5M, or a whole number from %.0f to %.0f"};
+    .describe = describe_kbits,
+    .hint = gpume_suffix_hint};
 
 /* --- encoders of which it is known what they make of a CRF */
 

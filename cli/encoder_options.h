@@ -37,11 +37,22 @@ bool gpume_goal_parse(
 /* For gpume_option_type.describe: of the option's row, or of another. */
 void gpume_goal_describe(const struct gpume_option *option, char *text, size_t bytes);
 void gpume_goal_describe_row(const struct gpume_goal_row *row, char *text, size_t bytes);
+void gpume_goal_hint(const struct gpume_option *option, const char *text, char *hint, size_t bytes);
 
 /* Bits per second in whole kilobits, a uint64_t: a decimal number, followed by nothing, k, M or G.
  */
 bool gpume_bitrate_parse(const struct gpume_option *option, const char *text, void *bits);
 void gpume_bitrate_describe(const struct gpume_option *option, char *text, size_t bytes);
+void gpume_bitrate_hint(
+    const struct gpume_option *option, const char *text, char *hint, size_t bytes);
+
+/* For gpume_option_type.hint: of a number with a suffix that is none. */
+void gpume_suffix_hint(
+    const struct gpume_option *option, const char *text, char *hint, size_t bytes);
+
+/* Warns of bitrates that were parsed and are likely to be meant in another unit; true: of some. For
+ * the check of options, which --help does not reach. */
+bool gpume_bitrate_warn(void);
 extern const struct gpume_option_type gpume_type_bitrate;
 
 /* The same in kilobits, which a plain number counts, too; limits. */

@@ -349,11 +349,12 @@ static enum gpume_exit check_crf_search(const struct filter *filter)
         ", name the coded size with --size, or give --crf in place of --bitrate");
 }
 
-/* A bitrate that no CRF comes near. A first pass says the same of its own files. */
+/* A bitrate that no CRF comes near, unless its unit has been called doubtful. A first pass says the
+ * same of its own files. */
 static void warn_of_end(const struct filter *filter)
 {
     const bool is_finest = filter->qp == GPUME_CRF_MIN;
-    if (!filter->put && (is_finest || filter->qp == GPUME_CRF_MAX)) {
+    if (!filter->put && !filter->options->doubtful && (is_finest || filter->qp == GPUME_CRF_MAX)) {
         gpume_console_warning("--bitrate: %" PRIu64
                               " kbit/s are %s; filtered as with --crf %" PRIu32 ", the %s",
             filter->options->kbits,
@@ -761,6 +762,25 @@ static const struct gpume_option_type type_encoder = {.bytes = sizeof(const stru
     .parse = parse_encoder,
     .permitted = "x264, x265 or svt-av1"};
 
+/* Limits are checked when the encoder is known. */
+static bool parse_filter_crf(const struct gpume_option *row, const char *text, void *field)
+{
+    return gpume_type_real.parse(row, text, field);
+}
+
+static bool parse_filter_qp(const struct gpume_option *row, const char *text, void *field)
+{
+    return gpume_type_number.parse(row, text, field);
+}
+
+#define QUALITY_READ 1e6
+static const struct gpume_option_type type_crf = {.bytes = sizeof(double),
+    .parse = parse_filter_crf,
+    .permitted = "a number from 1 to 51, of SVT-AV1 to 63"};
+static const struct gpume_option_type type_qp = {.bytes = sizeof(uint32_t),
+    .parse = parse_filter_qp,
+    .permitted = "a whole number from 1 to 51, of SVT-AV1 to 63"};
+
 static const char *const fields_names[] = {"none", "same", NULL};
 
 static struct gpume_option table[] = {
@@ -788,9 +808,21 @@ static struct gpume_option table[] = {
         .help =
             "encoder of the output: frames are also freed of what it would not keep at this --crf, "
             "--qp or --bitrate"},
-    {GPUME_ROW_REAL("crf", "N", OPTIONS, crf, 1, QUALITY_MAX), .needs = "for", .excludes = "qp",
+    {.name = "crf",
+        .value = "N",
+        .type = &type_crf,
+        GPUME_FIELD(OPTIONS, crf),
+        .max = QUALITY_READ,
+        .needs = "for",
+        .excludes = "qp",
         .help = "the encoder's --crf, 1 to 51, of SVT-AV1 to 63"},
-    {GPUME_ROW_NUMBER("qp", OPTIONS, qp, 1, QUALITY_MAX), .needs = "for", .excludes = "bitrate",
+    {.name = "qp",
+        .value = "N",
+        .type = &type_qp,
+        GPUME_FIELD(OPTIONS, qp),
+        .max = QUALITY_READ,
+        .needs = "for",
+        .excludes = "bitrate",
         .help = "the encoder's --qp, 1 to 51, of SVT-AV1 to 63"},
     {GPUME_ROW("bitrate", "KBITS", kbits, OPTIONS, kbits), .min = 1, .max = GPUME_KBITS_MAX,
         .unit = "kbit/s", .needs = "for", .excludes = "crf",
@@ -837,9 +869,27 @@ void gpume_filter_options_default(void *opaque)
     options->window_x = options->window_y = 16;
 }
 
+static int check_filter_quality(
+    const struct gpume_filter_options *options, const struct gpume_line *line)
+{
+    const bool has_crf = gpume_line_has(line, "crf"), has_qp = gpume_line_has(line, "qp");
+    const double quality = has_crf ? options->crf : options->qp;
+    const uint32_t most = options->encoder->has_quality ? QP_MAX : QUALITY_MAX;
+    if ((has_crf || has_qp) && (quality < 1 || quality > most)) {
+        return gpume_refuse(GPUME_INVALID,
+            "--%s %g: must be a %snumber from 1 to %" PRIu32 " for %s", has_crf ? "crf" : "qp",
+            quality, has_crf ? "" : "whole ", most, options->encoder->name);
+    }
+    return has_crf || has_qp || options->kbits > 0
+               ? GPUME_OK
+               : gpume_refuse(GPUME_INVALID,
+                     "--for: needs the encoder's quality; give its --crf, --qp or --bitrate");
+}
+
 int gpume_filter_options_check(void *opaque, const struct gpume_line *line)
 {
     struct gpume_filter_options *options = opaque;
+    options->doubtful = gpume_bitrate_warn();
     if (options->strength < 0) {
         options->strength = options->encoder ? options->encoder->filter_strength : 1;
     }
@@ -848,16 +898,7 @@ int gpume_filter_options_check(void *opaque, const struct gpume_line *line)
         return gpume_refuse(GPUME_INVALID, "--spatial: needs to know the noise, which is measured "
                                            "only with a --strength above 0; give --noise a number");
     }
-    if (options->encoder && options->crf <= 0 && options->qp == 0 && options->kbits == 0) {
-        return gpume_refuse(
-            GPUME_INVALID, "--for: needs the encoder's quality; give its --crf, --qp or --bitrate");
-    }
-    if (options->encoder && options->encoder->has_quality &&
-        (options->crf > QP_MAX || options->qp > QP_MAX)) {
-        return gpume_refuse(GPUME_INVALID, "--%s %g: must be a number from 1 to 51 for %s",
-            options->qp > 0 ? "qp" : "crf", options->qp > 0 ? options->qp : options->crf,
-            options->encoder->name);
-    }
+    GPUME_CHECK(options->encoder ? check_filter_quality(options, line) : GPUME_OK);
     if (options->kbits > 0 && !options->encoder->has_quality) {
         return gpume_refuse(GPUME_INVALID,
             "--bitrate: its CRF is not known for %s; give the --crf that comes near it",

@@ -26,6 +26,7 @@ struct gpume_filter_options {
     double crf;                          /* 0: not given, as is qp */
     uint32_t qp;
     uint64_t kbits;
+    bool doubtful;                      /* the unit of a bitrate: a warning has said so */
     uint32_t coded_width, coded_height; /* that kbits are for; 0: those of the video */
     uint32_t radius, window_x, window_y;
     bool despot;

@@ -44,7 +44,8 @@ static bool parse_rate(const struct gpume_option *option, const char *text, void
 static const struct gpume_option_type gpume_type_rates = {
     .bytes = sizeof(struct gpume_firstpass_rungs),
     .parse = parse_rate,
-    .describe = gpume_bitrate_describe};
+    .describe = gpume_bitrate_describe,
+    .hint = gpume_bitrate_hint};
 
 static bool parse_goal(const struct gpume_option *option, const char *text, void *field)
 {
@@ -54,7 +55,8 @@ static bool parse_goal(const struct gpume_option *option, const char *text, void
 
 const struct gpume_option_type gpume_type_goals = {.bytes = sizeof(struct gpume_firstpass_rungs),
     .parse = parse_goal,
-    .describe = gpume_goal_describe};
+    .describe = gpume_goal_describe,
+    .hint = gpume_goal_hint};
 
 /* Sides are even, for chroma at half resolution. length: of the text that is the size. */
 static bool parse_sides(const char *text, size_t length, struct gpume_firstpass_rung *rung)
@@ -121,8 +123,25 @@ static void describe_rung(const struct gpume_option *option, char *text, size_t 
         "640x360:600k or 640x360:crf=24");
 }
 
+static void hint_rung(const struct gpume_option *option, const char *text, char *hint, size_t bytes)
+{
+    const char *colon = strchr(text, ':');
+    struct gpume_firstpass_rung rung;
+    if (!colon || !parse_sides(text, (size_t)(colon - text), &rung)) {
+        return;
+    }
+    if (strncmp(colon + 1, "size=", 5) == 0) {
+        gpume_suffix_hint(option, colon + 6, hint, bytes);
+    } else {
+        gpume_bitrate_hint(option, colon + 1, hint, bytes);
+    }
+}
+
 static const struct gpume_option_type gpume_type_rungs = {
-    .bytes = sizeof(struct gpume_firstpass_rungs), .parse = parse_rung, .describe = describe_rung};
+    .bytes = sizeof(struct gpume_firstpass_rungs),
+    .parse = parse_rung,
+    .describe = describe_rung,
+    .hint = hint_rung};
 
 /* --- rows that are made from the encoders' tables */
 
@@ -150,7 +169,8 @@ static void describe_encoder_number(const struct gpume_option *option, char *tex
 
 static void describe_encoder_kbits(const struct gpume_option *option, char *text, size_t bytes)
 {
-    snprintf(text, bytes, "such as 345k or 1.5M, or a whole number, ");
+    snprintf(text, bytes, "a %s such as 345k or 1.5M, or a whole number of %s, ",
+        strcmp(option->unit, "kbit/s") == 0 ? "bitrate" : "size", option->unit);
     gpume_encoder_row_limits(text, bytes, gpume_encoder_row_find(option->name));
 }
 
@@ -163,7 +183,7 @@ static void describe_encoder_real(const struct gpume_option *option, char *text,
 static const struct gpume_option_type gpume_type_encoder_number = {
     .parse = parse_encoder_number, .describe = describe_encoder_number};
 static const struct gpume_option_type gpume_type_encoder_kbits = {
-    .parse = parse_encoder_kbits, .describe = describe_encoder_kbits};
+    .parse = parse_encoder_kbits, .describe = describe_encoder_kbits, .hint = gpume_suffix_hint};
 static const struct gpume_option_type gpume_type_encoder_real = {
     .bytes = sizeof(double), .parse = parse_encoder_real, .describe = describe_encoder_real};
 
@@ -482,7 +502,9 @@ static int check_files_name(const char *name)
     if (gpume_text_is_special(name) || *last == '\0' || strcmp(last, ".") == 0 ||
         strcmp(last, "..") == 0) {
         return gpume_refuse(GPUME_INVALID,
-            "-o %s: the names of several files begin with it; give a name, such as -o clip", name);
+            "-o %s: the names of several files begin with it; give a name, such as -o %s%sclip",
+            name, gpume_text_is_special(name) ? "" : name,
+            gpume_text_is_special(name) || *last == '\0' ? "" : "/");
     }
     static const char *const videos[] = {
         ".mp4", ".mkv", ".mov", ".webm", ".avi", ".264", ".265", ".hevc", ".ivf", ".ts", ".y4m"};
@@ -504,6 +526,7 @@ static int check_files_name(const char *name)
 static int firstpass_check(void *opaque, const struct gpume_line *line)
 {
     struct gpume_firstpass_options *options = opaque;
+    (void)gpume_bitrate_warn();
     if (options->encoder < 0) {
         return gpume_refuse(GPUME_INVALID, "give --encoder %s", gpume_encoder_names.text);
     }

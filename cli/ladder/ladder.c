@@ -398,6 +398,7 @@ static void set_ladder_defaults(void *opaque)
 static int check_ladder(void *opaque, const struct gpume_line *line)
 {
     struct gpume_ladder_options *options = opaque;
+    (void)gpume_bitrate_warn();
     if (options->outputs.count > GPUME_LADDER_OUTPUTS_MAX) {
         return gpume_refuse(GPUME_INVALID, "--output: give at most %u of them in one command",
             GPUME_LADDER_OUTPUTS_MAX);

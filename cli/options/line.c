@@ -93,6 +93,7 @@ const struct gpume_option *gpume_line_unused(const struct gpume_line *line, unsi
 /* --- the parser */
 
 #define PERMITTED_BYTES 256
+#define HINT_BYTES 128
 
 /* Walks over argv. */
 struct cursor {
@@ -355,7 +356,7 @@ static int check_file_name(const char *argument)
 
 static int refuse_value(const struct gpume_option *option, const char *spelled, const char *text)
 {
-    char permitted[PERMITTED_BYTES];
+    char permitted[PERMITTED_BYTES], hint[HINT_BYTES] = "";
     if (option->type->describe) {
         option->type->describe(option, permitted, sizeof(permitted));
     } else if (option->type->permitted) {
@@ -364,8 +365,12 @@ static int refuse_value(const struct gpume_option *option, const char *spelled, 
         return gpume_refuse(
             GPUME_INVALID, "%s: its value is empty; give %s %s", spelled, spelled, option->value);
     }
-    return gpume_refuse(GPUME_INVALID, "%s %s: must be %s%s%s", spelled, text, permitted,
-        option->unit ? ", in " : "", option->unit ? option->unit : "");
+    if (option->type->hint) {
+        option->type->hint(option, text, hint, sizeof(hint));
+    }
+    const bool has_unit = option->unit && !option->type->describe;
+    return gpume_refuse(GPUME_INVALID, "%s %s: must be %s%s%s%s%s", spelled, text, permitted,
+        has_unit ? ", in " : "", has_unit ? option->unit : "", hint[0] ? "; " : "", hint);
 }
 
 /* True if the argument is an option of the command, with or without a value, or their end. */
@@ -486,12 +491,41 @@ static int take_short(struct cursor *cursor, const char *argument)
     return GPUME_OK;
 }
 
-/* Refuses a name that is not a file but looks like an option's second value: "-w 7 7". */
+/* True if the argument is options of the command that take no value: "--despot", "-yq". */
+static bool names_flag(const struct gpume_command *command, const char *argument)
+{
+    if (!is_option(argument)) {
+        return false;
+    }
+    if (argument[1] == '-') {
+        const struct gpume_option *option =
+            command_option(command, argument + 2, strlen(argument + 2));
+        return option && !option->value;
+    }
+    const struct gpume_option *option = NULL;
+    for (const char *letter = argument + 1; *letter; letter++) {
+        option = find_letter(command, *letter);
+        if (!option || option->value) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Refuses a name that is not a file but looks like the value of a flag, "--despot 1", or an
+ * option's second value, "-w 7 7". */
 static int check_second_value(const struct cursor *cursor, const char *name)
 {
+    if (name[strspn(name, "0123456789x.,")] || access(name, F_OK) == 0) {
+        return GPUME_OK;
+    }
+    if (!cursor->options_end && names_flag(cursor->line->command, cursor->argv[cursor->at - 1])) {
+        return gpume_refuse(
+            GPUME_INVALID, "%s: takes no value; leave out %s", cursor->argv[cursor->at - 1], name);
+    }
     const bool follows = cursor->at >= 3 && is_option(cursor->argv[cursor->at - 2]) &&
                          takes_next(cursor->line->commands, cursor->argv[cursor->at - 2]);
-    if (!follows || name[strspn(name, "0123456789x.,")] || access(name, F_OK) == 0) {
+    if (!follows) {
         return GPUME_OK;
     }
     const char *option = cursor->argv[cursor->at - 2], *value = cursor->argv[cursor->at - 1];

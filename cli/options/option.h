@@ -72,7 +72,7 @@ struct gpume_option_type {
     /* Stores the value in the field. False: the text is not permitted, and nothing was stored. */
     bool (*parse)(const struct gpume_option *option, const char *text, void *field);
 
-    /* What is permitted, to follow "must be". NULL: see `permitted`. */
+    /* What is permitted, with the row's unit, to follow "must be". NULL: see `permitted`. */
     void (*describe)(const struct gpume_option *option, char *text, size_t bytes);
 
     /* Words that a shell offers, separated by blanks. NULL: those of the row. */
@@ -80,6 +80,10 @@ struct gpume_option_type {
 
     /* The same as describe: a format of the row's min and max. NULL: anything but an empty text. */
     const char *permitted;
+
+    /* How to write what a text that is not permitted may mean; unchanged: not known. NULL: never
+     * known. */
+    void (*hint)(const struct gpume_option *option, const char *text, char *hint, size_t bytes);
 };
 
 enum gpume_complete {

@@ -368,11 +368,25 @@ static bool parse_duration(const struct gpume_option *option, const char *text, 
     return true;
 }
 
+/* A number alone is not a time. */
+static void hint_duration(
+    const struct gpume_option *option, const char *text, char *hint, size_t bytes)
+{
+    char seconds[32];
+    int64_t us;
+    (void)option;
+    snprintf(seconds, sizeof(seconds), "%ss", text);
+    if (read_time(seconds, &us) && us > 0) {
+        snprintf(hint, bytes, "for %s seconds write %s", text, seconds);
+    }
+}
+
 const struct gpume_option_type gpume_type_place = {
     .bytes = sizeof(struct gpume_place), .parse = parse_place, .describe = describe_frame_or_time};
 const struct gpume_option_type gpume_type_duration = {.bytes = sizeof(int64_t),
     .parse = parse_duration,
-    .permitted = "a time above 0 such as 1:23.4 or 12.5s"};
+    .permitted = "a time above 0 such as 1:23.4 or 12.5s",
+    .hint = hint_duration};
 
 /* --- shapes, distances and what else describes a search */
 

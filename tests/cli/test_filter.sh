@@ -221,9 +221,12 @@ for bitrate in 50k 0.05M; do
 done
 [ ! -s "$scratch/err" ] || fail "a warning of 50 kbit/s"
 expect 0 filter types.y4m --for $encoder --bitrate 2000000 -o crf.y4m -y --backend "$engine"
-names --bitrate 2000000 2000k --crf 1
-expect 0 filter types.y4m --for $encoder --bitrate 1 -o crf.y4m -y --backend "$engine"
-names --bitrate 1 --crf 51
+names --bitrate 2000000 2000k
+[ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "two warnings of one bitrate"
+expect 0 filter types.y4m --for $encoder --bitrate 2000M -o crf.y4m -y --backend "$engine"
+says "--bitrate: 2000000 kbit/s are more than the video can use; filtered as with --crf 1,"
+expect 0 filter types.y4m --for $encoder --bitrate 1k -o crf.y4m -y --backend "$engine"
+says "--bitrate: 1 kbit/s are too few for the video; filtered as with --crf 51,"
 expect 0 filter halved.y4m --radius 2 -o plain.y4m --backend "$engine"
 cmp -s plain.y4m other.y4m && fail "--for changes nothing"
 
@@ -536,6 +539,20 @@ refused 2 --bitrate 0 -- filter even.y4m --for x264 --bitrate 0 -o x.y4m
 refused 2 --for --crf -- filter even.y4m --for x264 -o x.y4m
 refused 2 --crf --for -- filter even.y4m --crf 30 -o x.y4m
 refused 2 --crf --qp -- filter even.y4m --for x264 --crf 30 --qp 30 -o x.y4m
+for quality in "--crf 0" "--qp 0" "--qp 52"; do
+    # shellcheck disable=SC2086 # two words
+    refused 2 "$quality" x264 51 -- filter even.y4m --for x264 $quality -o x.y4m
+done
+refused 2 --duration 10s -- filter even.y4m --duration 10 -o x.y4m
+says "for 10 seconds write 10s"
+for flag in --despot -y; do
+    refused 2 $flag -- filter even.y4m $flag 1 -o x.y4m
+    says "$flag: takes no value; leave out 1"
+done
+for bitrate in 2m 500kbit 2MB; do
+    refused 2 $bitrate kbit/s -- filter even.y4m --for x264 --bitrate $bitrate -o x.y4m
+    says "suffixes are k, M and G"
+done
 refused 2 "--crf 52" x264 -- filter even.y4m --for x264 --crf 52 -o x.y4m
 refused 2 --bitrate -- filter - --for x264 --bitrate 300 -o x.y4m
 refused 2 --resume -- filter even.y4m --resume -o x.y4m

@@ -368,16 +368,32 @@ rm -f ./a*
 
 # A number that is likely to be meant in the other unit: a warning with the spelling that says so.
 for words in '--bitrate 2000:2 2000 2000k' '--bitrate 9k' '--rung 48x40:3000:3 3000 3000k' '--bitrate 10000' \
-    '--bitrate 100k --vbv-bufsize 100 --vbv-maxrate 400000:400000 400 400k' '--bitrate 100k --vbv-bufsize 100k --vbv-maxrate 300000'; do
+    '--bitrate 2M --vbv-bufsize 2M --vbv-maxrate 4:4 4 4M' '--bitrate 100k --vbv-bufsize 100 --vbv-maxrate 400000:400000 400 400k' '--bitrate 100k --vbv-bufsize 100k --vbv-maxrate 300000'; do
     options=${words%:[!:]*}
     case $words in *:*' '*' '*) meant=${words##*:} ;; *) options=$words meant= ;; esac
     # shellcheck disable=SC2086 # several options and words
     expect 0 $first x264 $options -o a -q
     # shellcheck disable=SC2086
     [ -z "$meant" ] || names $meant
-    [ "$(grep -c ' write [0-9]*k$' "$scratch/err")" -eq $([ -z "$meant" ]; echo $?) ] || fail "$options: $(cat "$scratch/err")"
+    [ "$(grep -c ' write [0-9]*[kM]$' "$scratch/err")" -eq $([ -z "$meant" ]; echo $?) ] || fail "$options: $(cat "$scratch/err")"
     rm -f ./a*
 done
+
+# The same where it is refused; --help is not preceded by a warning.
+for wrong in '--bitrate 500:for 500 kbit/s write 500k' '--bitrate 2.5:for 2.5 Mbit/s write 2.5M' '--rung 48x40=500:for 500 kbit/s write 500k' \
+    '--bitrate 2m:suffixes are k, M and G' '--target-size 700MiB:suffixes are k, M and G' '--rung 48x40=2m:suffixes are k, M and G' \
+    '--bitrate 2M --vbv-bufsize 4m:size such as 345k' '--rung 48x40=size=1MiB:suffixes are k, M and G' \
+    '-o d/:such as -o d/clip' '-o .:such as -o ./clip' '-o -:such as -o clip'; do
+    options=$(echo "${wrong%%:*}" | sed 's/x40=/x40:/')
+    case $options in -o*) options="$options --crf 24" ;; *) options="$options -o a" ;; esac
+    # shellcheck disable=SC2086 # several options
+    expect 2 $first x264 $options
+    says "${wrong#*:}"
+done
+expect 2 $first x264 --bitrate 3000M -o a
+! grep -q suffix "$scratch/err" || fail "M is a suffix"
+expect 0 $first x264 --bitrate 2000 --help
+[ ! -s "$scratch/err" ] || fail "a warning before the help"
 
 # A clip too short for the encoder to make up for wrong estimates: one line, however many bitrates.
 expect 0 $first x264 --frames 49 --bitrate 90k --bitrate 100k -o a
