@@ -213,7 +213,7 @@ static uint32_t ring_of(const struct gpume_temporal_params *params)
 }
 
 /* What open_scratch allocates. */
-static uint64_t scratch_bytes(uint32_t width, bool spatial)
+static uint64_t thread_bytes(uint32_t width, bool spatial)
 {
     return (width + 2 * GPUME_LOOPS_REACH) * sizeof(uint32_t) + width * sizeof(uint16_t) +
            (uint64_t)2 * width * BLOCK * sizeof(uint32_t) +
@@ -235,7 +235,7 @@ uint64_t gpume_temporal_host_bytes(const struct gpume_temporal_params *params)
     }
     const uint64_t threads = params->threads > 0 ? params->threads : gpume_workers_processors();
     return samples * (layers * sizeof(uint16_t) + RESULTS) + means +
-           threads * scratch_bytes(params->width, params->spatial) +
+           threads * thread_bytes(params->width, params->spatial) +
            blocks * (2 * params->radius * (sizeof(struct gpume_vector) + planes) +
                         6 * planes * sizeof(uint64_t));
 }

@@ -49,13 +49,13 @@ static void divide(const uint32_t *restrict sums, const uint32_t *restrict weigh
     }
 }
 
-static inline uint32_t least(uint32_t a, uint32_t b)
+static inline uint32_t fewer(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
 
 /* The rows of H, in pairs of samples or coefficients. */
-static inline void turn(const int32_t x[GPUME_LOOPS_SIDE], int32_t out[GPUME_LOOPS_SIDE])
+static inline void transform_eight(const int32_t x[GPUME_LOOPS_SIDE], int32_t out[GPUME_LOOPS_SIDE])
 {
     const int32_t s0 = x[0] + x[7], s1 = x[1] + x[6], s2 = x[2] + x[5], s3 = x[3] + x[4];
     const int32_t d0 = x[0] - x[7], d1 = x[1] - x[6], d2 = x[2] - x[5], d3 = x[3] - x[4];
@@ -100,12 +100,12 @@ static void analyse_columns(const int16_t *const rows[GPUME_LOOPS_SIDE], uint32_
                   *f = rows[5], *g = rows[6], *h = rows[7];
     for (uint32_t first = 0; first < count; first += GPUME_LOOPS_SPAN) {
         int32_t made[GPUME_LOOPS_SIDE][GPUME_LOOPS_SPAN]; /* no pointer overlaps it */
-        const uint32_t some = least(count - first, GPUME_LOOPS_SPAN);
+        const uint32_t some = fewer(count - first, GPUME_LOOPS_SPAN);
         for (size_t i = 0; i < some; i++) {
             const size_t x = first + i;
             const int32_t in[] = {a[x], b[x], c[x], d[x], e[x], f[x], g[x], h[x]};
             int32_t out[GPUME_LOOPS_SIDE];
-            turn(in, out);
+            transform_eight(in, out);
             made[0][i] = (out[0] + 8) >> 4;
             made[1][i] = (out[1] + 8) >> 4;
             made[2][i] = (out[2] + 8) >> 4;
@@ -122,7 +122,7 @@ static void analyse_columns(const int16_t *const rows[GPUME_LOOPS_SIDE], uint32_
 }
 
 /* All bits set, if a coefficient is kept. */
-static inline int32_t mask_of(int32_t coefficient, int32_t limit)
+static inline int32_t all_if_kept(int32_t coefficient, int32_t limit)
 {
     const int32_t size = coefficient < 0 ? -coefficient : coefficient;
     return -(int32_t)(size > limit);
@@ -138,15 +138,15 @@ static void analyse_windows(const int32_t *restrict evens, const int32_t *restri
         const int32_t in[] = {evens[i], odds[i], evens[i + 1], odds[i + 1], evens[i + 2],
             odds[i + 2], evens[i + 3], odds[i + 3]};
         int32_t c[GPUME_LOOPS_SIDE], masks[GPUME_LOOPS_SIDE];
-        turn(in, c);
-        masks[0] = mask_of(c[0], first[i]);
-        masks[1] = mask_of(c[1], limits[i]);
-        masks[2] = mask_of(c[2], limits[i]);
-        masks[3] = mask_of(c[3], limits[i]);
-        masks[4] = mask_of(c[4], limits[i]);
-        masks[5] = mask_of(c[5], limits[i]);
-        masks[6] = mask_of(c[6], limits[i]);
-        masks[7] = mask_of(c[7], limits[i]);
+        transform_eight(in, c);
+        masks[0] = all_if_kept(c[0], first[i]);
+        masks[1] = all_if_kept(c[1], limits[i]);
+        masks[2] = all_if_kept(c[2], limits[i]);
+        masks[3] = all_if_kept(c[3], limits[i]);
+        masks[4] = all_if_kept(c[4], limits[i]);
+        masks[5] = all_if_kept(c[5], limits[i]);
+        masks[6] = all_if_kept(c[6], limits[i]);
+        masks[7] = all_if_kept(c[7], limits[i]);
         row[i] = c[0] & masks[0];
         row[span + i] = levelled(1, c[1]) & masks[1];
         row[2 * span + i] = levelled(2, c[2]) & masks[2];
@@ -191,7 +191,7 @@ static void make_columns(const int32_t *const columns[GPUME_LOOPS_SIDE], uint32_
                   *e = columns[4], *f = columns[5], *g = columns[6], *h = columns[7];
     for (uint32_t first = 0; first < count; first += GPUME_LOOPS_SPAN) {
         int32_t made[GPUME_LOOPS_SIDE][GPUME_LOOPS_SPAN]; /* no pointer overlaps it */
-        const uint32_t some = least(count - first, GPUME_LOOPS_SPAN);
+        const uint32_t some = fewer(count - first, GPUME_LOOPS_SPAN);
         for (size_t i = 0; i < some; i++) {
             const size_t x = first + i;
             const int32_t in[] = {levelled(0, (a[x] + 64) >> 7), levelled(1, (b[x] + 64) >> 7),

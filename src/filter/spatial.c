@@ -28,7 +28,7 @@
 
 /* Views into the memory of a scratch, for a plane. Row r of the plane is at r % SIDE, and a pair of
  * rows at r / 2 % TALLY. Arrays of a pair's two columns have the even one at [0]. */
-struct work {
+struct windows_work {
     const struct gpume_spatial_plane *plane;
     const int32_t *limits;
     const struct gpume_loops *loops;
@@ -42,14 +42,14 @@ struct work {
 };
 
 /* Arrays of a row that a scratch has. */
-#define ROWS (3 * 2 * SIDE + TALLY + 4)
+#define SCRATCH_ROWS (3 * 2 * SIDE + TALLY + 4)
 
 static uint32_t stride_of(uint32_t pairs)
 {
     return pairs + 2 * MARGIN;
 }
 
-static uint32_t pairs_of(uint32_t width)
+static uint32_t column_pairs(uint32_t width)
 {
     return (width + 1) / 2;
 }
@@ -58,17 +58,17 @@ static uint32_t pairs_of(uint32_t width)
 
 uint64_t gpume_spatial_plane_bytes(uint32_t width, uint32_t height)
 {
-    return (uint64_t)2 * pairs_of(width) * height * (sizeof(int16_t) + sizeof(uint16_t));
+    return (uint64_t)2 * column_pairs(width) * height * (sizeof(int16_t) + sizeof(uint16_t));
 }
 
 bool gpume_spatial_open_plane(
     struct gpume_spatial_plane *plane, uint32_t width, uint32_t height, uint32_t bits)
 {
-    const size_t samples = (size_t)2 * pairs_of(width) * height;
+    const size_t samples = (size_t)2 * column_pairs(width) * height;
     *plane = (struct gpume_spatial_plane){.width = width,
         .height = height,
         .bits = bits,
-        .pairs = pairs_of(width),
+        .pairs = column_pairs(width),
         .means = malloc(samples * sizeof *plane->means),
         .weights = malloc(samples * sizeof *plane->weights)};
     return plane->means && plane->weights;
@@ -82,7 +82,8 @@ void gpume_spatial_close_plane(struct gpume_spatial_plane *plane)
 
 uint64_t gpume_spatial_scratch_bytes(uint32_t width)
 {
-    return ((uint64_t)ROWS * stride_of(pairs_of(width)) + SIDE * SIDE * SPAN) * sizeof(int32_t);
+    return ((uint64_t)SCRATCH_ROWS * stride_of(column_pairs(width)) + SIDE * SIDE * SPAN) *
+           sizeof(int32_t);
 }
 
 bool gpume_spatial_open_scratch(struct gpume_spatial_scratch *scratch, uint32_t width)
@@ -96,17 +97,17 @@ void gpume_spatial_close_scratch(struct gpume_spatial_scratch *scratch)
     free(scratch->memory);
 }
 
-static int32_t *next_row(const struct work *work, int32_t **memory)
+static int32_t *next_row(const struct windows_work *work, int32_t **memory)
 {
     int32_t *row = *memory;
     *memory += work->stride;
     return row;
 }
 
-static struct work work_in(const struct gpume_spatial_plane *plane, const int32_t *limits,
+static struct windows_work work_in(const struct gpume_spatial_plane *plane, const int32_t *limits,
     const struct gpume_loops *loops, int32_t *memory)
 {
-    struct work work = {
+    struct windows_work work = {
         .plane = plane, .limits = limits, .loops = loops, .stride = stride_of(plane->pairs)};
     for (uint32_t i = 0; i < SIDE * 2; i++) {
         work.columns[i % 2][i / 2] = next_row(&work, &memory);
@@ -177,7 +178,7 @@ static uint32_t mirrored(int64_t place, uint32_t count)
 }
 
 /* Gives the columns outside the plane what the mirrored ones have. */
-static void fill_margins(const struct work *work, int32_t *evens, int32_t *odds)
+static void fill_margins(const struct windows_work *work, int32_t *evens, int32_t *odds)
 {
     const int64_t width = work->plane->width;
     int32_t *const columns[2] = {evens, odds};
@@ -189,7 +190,7 @@ static void fill_margins(const struct work *work, int32_t *evens, int32_t *odds)
 }
 
 /* A, and the sums of W in pairs of columns. */
-static void analyse_rows(const struct work *work, int64_t top)
+static void analyse_rows(const struct windows_work *work, int64_t top)
 {
     const struct gpume_spatial_plane *plane = work->plane;
     for (uint32_t parity = 0; parity < 2; parity++) {
@@ -224,7 +225,7 @@ static const uint8_t weight_of[SIDE * SIDE + 1] = {0, 64, 32, 16, 16, 8, 8, 8, 8
     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 /* T, O, and what windows give back in columns. */
-static void filter_windows(const struct work *work, uint32_t first, uint32_t count)
+static void filter_windows(const struct windows_work *work, uint32_t first, uint32_t count)
 {
     int32_t kept[SPAN] = {0}, *weights = work->weights + first, *limit = work->limit + first;
     const int32_t *shares = work->shares + first;
@@ -246,7 +247,7 @@ static void filter_windows(const struct work *work, uint32_t first, uint32_t cou
 }
 
 /* Adds what they give to the rows of the plane. */
-static void filter_rows(const struct work *work, int64_t top)
+static void shrink_rows(const struct windows_work *work, int64_t top)
 {
     const uint32_t pairs = work->plane->pairs, windows = pairs + MARGIN;
     analyse_rows(work, top);
@@ -277,7 +278,7 @@ static void filter_rows(const struct work *work, int64_t top)
 /* --- strips */
 
 /* The samples of a row. */
-static void give_row(const struct work *work, uint32_t y, uint16_t *out)
+static void give_row(const struct windows_work *work, uint32_t y, uint16_t *out)
 {
     const struct gpume_spatial_plane *plane = work->plane;
     const uint32_t shift = 16 - plane->bits, peak = (UINT32_C(1) << plane->bits) - 1;
@@ -291,7 +292,7 @@ static void give_row(const struct work *work, uint32_t y, uint16_t *out)
     }
 }
 
-static void clear_pair(const struct work *work, uint32_t pair)
+static void clear_pair(const struct windows_work *work, uint32_t pair)
 {
     for (uint32_t i = 0; i < 4; i++) {
         memset(work->sums[i % 2][(2 * pair + i / 2) % SIDE], 0, work->stride * sizeof(int32_t));
@@ -303,7 +304,7 @@ void gpume_spatial_filter_strip(const struct gpume_spatial_plane *plane, const i
     const struct gpume_loops *loops, const struct gpume_spatial_scratch *scratch, uint32_t first,
     uint16_t *out)
 {
-    const struct work work = work_in(plane, limits, loops, scratch->memory);
+    const struct windows_work work = work_in(plane, limits, loops, scratch->memory);
     const uint32_t end = gpume_min_u32(first + GPUME_SPATIAL_STRIP, plane->height);
     for (uint32_t i = 0; i < TALLY; i++) {
         clear_pair(&work, i);
@@ -312,7 +313,7 @@ void gpume_spatial_filter_strip(const struct gpume_spatial_plane *plane, const i
         work.none[i] = -1;
     }
     for (int64_t top = (int64_t)first - REACH; top < end; top += 2) {
-        filter_rows(&work, top);
+        shrink_rows(&work, top);
         for (int64_t y = top; y < top + 2; y++) {
             if (y >= (int64_t)first && y < end) {
                 give_row(&work, (uint32_t)y, out + (size_t)y * plane->width);

@@ -257,7 +257,7 @@ static uint32_t difference(uint32_t a, uint32_t b)
 
 /* The sums of the work samples of `count` cells side by side, of a piece at most. Those of a column
  * are at most 8 * 1023, of a cell 64 * 1023 < 2^16. */
-static void sum_cells(
+static void add_up_cells(
     const struct gpume_spots *spots, const uint16_t *luma, uint32_t count, uint16_t *sums)
 {
     const uint32_t shift = spots->shift;
@@ -278,7 +278,7 @@ static void sum_cells(
 }
 
 /* Of rows of cells, of the picture; there are below 2^26 cells. */
-static void measure_cells(void *opaque, uint32_t begin, uint32_t end)
+static void measure_scene(void *opaque, uint32_t begin, uint32_t end)
 {
     struct gpume_spots *spots = opaque;
     const uint32_t across = spots->params.width / CELL;
@@ -287,7 +287,8 @@ static void measure_cells(void *opaque, uint32_t begin, uint32_t end)
         const uint16_t *luma = spots->own->luma + (size_t)y * CELL * spots->params.width;
         uint16_t *cells = spots->cells + (size_t)y * across;
         for (uint32_t x = 0; x < across; x += PIECE / CELL) {
-            sum_cells(spots, luma + x * CELL, gpume_min_u32(across - x, PIECE / CELL), cells + x);
+            add_up_cells(
+                spots, luma + x * CELL, gpume_min_u32(across - x, PIECE / CELL), cells + x);
         }
         for (uint32_t x = 0; x < across; x++) {
             sum += cells[x];
@@ -297,7 +298,7 @@ static void measure_cells(void *opaque, uint32_t begin, uint32_t end)
 }
 
 /* Of rows of cells, of both predictions beside the picture. */
-static void compare_cells(void *opaque, uint32_t begin, uint32_t end)
+static void compare_scenes(void *opaque, uint32_t begin, uint32_t end)
 {
     struct gpume_spots *spots = opaque;
     const uint32_t across = spots->params.width / CELL;
@@ -311,7 +312,7 @@ static void compare_cells(void *opaque, uint32_t begin, uint32_t end)
             const uint32_t count = gpume_min_u32(across - x, PIECE / CELL);
             for (uint32_t k = 0; k < 2; k++) {
                 uint16_t sums[PIECE / CELL];
-                sum_cells(spots, spots->guesses[k].luma + row + x * CELL, count, sums);
+                add_up_cells(spots, spots->guesses[k].luma + row + x * CELL, count, sums);
                 for (uint32_t i = 0; i < count; i++) {
                     unlike[k] += difference(spots->cells[y * across + x + i], sums[i]);
                 }
@@ -331,9 +332,9 @@ static bool are_alike(struct gpume_spots *spots)
     const uint64_t count = (uint64_t)down * (spots->params.width / CELL);
     const size_t row_bytes = (size_t)CELL * spots->params.width * sizeof(uint16_t);
     spots->sum = spots->texture = spots->unlike[0] = spots->unlike[1] = 0;
-    gpume_bands_run(&spots->bands, down, row_bytes, measure_cells, spots);
+    gpume_bands_run(&spots->bands, down, row_bytes, measure_scene, spots);
     spots->mean = count > 0 ? (uint32_t)(spots->sum / count) : 0;
-    gpume_bands_run(&spots->bands, down, 2 * row_bytes, compare_cells, spots);
+    gpume_bands_run(&spots->bands, down, 2 * row_bytes, compare_scenes, spots);
     const uint64_t most = spots->texture + 16 * count * (CELL * CELL << spots->steps);
     return 8 * spots->unlike[0] <= most && 8 * spots->unlike[1] <= most;
 }
