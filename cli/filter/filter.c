@@ -349,8 +349,8 @@ static enum gpume_exit check_crf_search(const struct filter *filter)
         ", name the coded size with --size, or give --crf in place of --bitrate");
 }
 
-/* A bitrate that no CRF comes near, unless its unit has been called doubtful. A first pass says the
- * same of its own files. */
+/* A bitrate that no CRF comes near, unless its unit has been called doubtful. A first pass has
+ * the same warning. */
 static void warn_of_end(const struct filter *filter)
 {
     const bool is_finest = filter->qp == GPUME_CRF_MIN;

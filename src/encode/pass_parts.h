@@ -180,9 +180,9 @@ int32_t gpume_pass_crf_strength(const struct gpume_pass *pass, size_t index);
 uint32_t gpume_pass_noise(const struct gpume_decision *decision);
 
 /* What noise may take of the tree's offset of each block: q^2 / c^2 of it, where c is its intra
- * cost, and q the one that a twentieth of the blocks with any detail do not exceed. A block of
- * noise alone is predicted a little better than by itself, since the best of many vectors fits some
- * of it, but a reference that keeps its noise helps it little. */
+ * cost, and q the one that a twentieth of the blocks with any detail do not exceed. Of a block of
+ * noise alone, the best of many vectors predicts a little more than intra prediction does, but a
+ * reference that keeps its noise helps it little. */
 void gpume_pass_find_quiet(const struct gpume_decision *decision, int16_t *quiet);
 
 /* How much of that it takes, in 1/256. */

@@ -83,7 +83,7 @@ struct gpume_spots {
     const struct picture *own, *others[2];
     atomic_uint_fast64_t sum;                /* of the cells */
     atomic_uint_fast64_t texture, unlike[2]; /* of the cells: of what they differ by */
-    atomic_uint_fast32_t levels[LEVELS];     /* how many samples have an error of so many steps */
+    atomic_uint_fast32_t levels[LEVELS];     /* samples, by their error in steps */
     uint32_t mean;                           /* M */
     uint32_t error;                          /* E */
     struct gpume_plane planes[PLANES];       /* the clean ones */

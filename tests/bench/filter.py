@@ -13,7 +13,7 @@ tune psnr (SVT-AV1: preset 6, tune 1; VVenC: preset faster, a QP in place of a C
     noise      filtered by their noise, at each CRF
     for        filtered for the encoder and the CRF
     mcstf      as they are, with x265's own temporal filter (--mcstf, from 4.0 on)
-    no-tf      as they are, without that of SVT-AV1 (--enable-tf 0) or VVenC (MCTF=0)
+    no-tf      as they came, with the filter of SVT-AV1 (--enable-tf 0) or VVenC (MCTF=0) turned off
     noise+no-tf, for+no-tf  filtered by gpume, and not by the encoder
     two        in the encoder's own two passes, at the bitrates that `own` has at the CRFs
     first      in one pass after `gpume firstpass`, at the same bitrates

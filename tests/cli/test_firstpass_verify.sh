@@ -182,7 +182,7 @@ fails 1 ffmpeg installed
 rm bin/*
 
 # A disk that is full, or a limit on the size of files, is named as the reason; the encoders do not say it, and x265 does not even fail.
-# room PAGES ARGUMENTS --verify|--probes N: with so many pages of 4 KiB left on the disk by the files of the second pass.
+# room PAGES ARGUMENTS --verify|--probes N: the files of the second pass leave PAGES pages of 4 KiB free on the disk.
 cat >"$scratch/room" <<'END'
 mount -t tmpfs -o size=$(($1 * 4))k none disk || exit 99
 shift
