@@ -7,11 +7,18 @@
 #define GPUME_BASE_OS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 /* Processors of this machine, at least 1. */
 uint32_t gpume_os_processors(void);
+
+/* --- memory */
+
+/* Asks for large pages, which take less time to provide and to find, for the part of this memory
+ * that they can fill. Call it before the memory is first written. */
+void gpume_os_prefer_large_pages(void *memory, size_t bytes);
 
 /* --- files */
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _DEFAULT_SOURCE /* madvise */
 #include "base/os.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +16,24 @@ uint32_t gpume_os_processors(void)
 {
     const long count = sysconf(_SC_NPROCESSORS_ONLN);
     return count < 1 ? 1 : (uint32_t)count;
+}
+
+/* --- memory */
+
+#define LARGE_PAGE ((uintptr_t)2 << 20) /* of x86-64, and of ARM with pages of 4 KiB */
+
+void gpume_os_prefer_large_pages(void *memory, size_t bytes)
+{
+#if defined(MADV_HUGEPAGE)
+    const uintptr_t mask = ~(LARGE_PAGE - 1), begin = (uintptr_t)memory;
+    const uintptr_t first = (begin + LARGE_PAGE - 1) & mask, end = (begin + bytes) & mask;
+    if (memory && end > first) {
+        (void)madvise((void *)first, end - first, MADV_HUGEPAGE); /* if not, small ones serve */
+    }
+#else
+    (void)memory;
+    (void)bytes;
+#endif
 }
 
 /* --- time */

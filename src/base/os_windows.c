@@ -13,6 +13,12 @@ uint32_t gpume_os_processors(void)
     return count < 1 ? 1 : (uint32_t)count;
 }
 
+void gpume_os_prefer_large_pages(void *memory, size_t bytes)
+{
+    (void)memory; /* only for users whom an administrator has allowed it */
+    (void)bytes;
+}
+
 /* --- time */
 
 uint64_t gpume_clock_ns(void)

@@ -7,6 +7,7 @@
 #define GPUME_CPU_CPU_H
 
 #include "base/base.h"
+#include "base/os.h"
 #include "base/workers.h"
 #include "cpu/search/search.h"
 #include "frame/frame.h"
@@ -41,6 +42,7 @@ static inline void *gpume_allocate(struct gpume_allocations *memory, uint64_t co
     }
     memory->blocks = blocks;
     void *block = calloc((size_t)count, (size_t)size);
+    gpume_os_prefer_large_pages(block, (size_t)(count * size));
     memory->blocks[memory->count++] = block;
     memory->failed = !block;
     return block;

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "base/log.h"
+#include "base/os.h"
 #include "encode/blocks.h"
 #include "encode/choice.h"
 #include "encode/habits.h"
@@ -45,23 +46,6 @@ static void provide_pages(void *memory, size_t bytes)
     if (page > 0 && bytes >= 4 * (size_t)page) {
         const uintptr_t mask = (uintptr_t)page - 1, first = begin & ~mask;
         (void)madvise((void *)first, ((end + mask) & ~mask) - first, MADV_POPULATE_WRITE);
-    }
-#else
-    (void)memory;
-    (void)bytes;
-#endif
-}
-
-/* Asks for large pages, which take less time to provide and to find. Call it before the memory is
- * first written, and only if nearly all of it will be used. */
-static void prefer_large_pages(void *memory, size_t bytes)
-{
-#if defined(MADV_HUGEPAGE)
-    const uintptr_t large = (uintptr_t)2 << 20, begin = (uintptr_t)memory;
-    const uintptr_t first = (begin + large - 1) & ~(large - 1),
-                    end = (begin + bytes) & ~(large - 1);
-    if (end > first) {
-        (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
     }
 #else
     (void)memory;
@@ -393,7 +377,7 @@ static int allocate(struct gpume_lookahead *l)
     }
     if (!gpume_blocks_on_gpu(l->work)) {
         const struct gpume_half *half = &l->frames[0].half;
-        prefer_large_pages(half->samples - GPUME_HALF_MARGIN * (half->stride + 1),
+        gpume_os_prefer_large_pages(half->samples - GPUME_HALF_MARGIN * (half->stride + 1),
             count * gpume_half_bytes(l->blocks_x, l->blocks_y));
     }
     return GPUME_OK;

@@ -14,6 +14,7 @@
 #include "filter/temporal.h"
 
 #include "base/base.h"
+#include "base/os.h"
 #include "base/workers.h"
 #include "filter/chroma_taps.h"
 #include "filter/loops.h"
@@ -110,7 +111,9 @@ static bool open_layer(
         .block_w = BLOCK >> (plane > 0 ? params->shift_x : 0),
         .block_h = BLOCK >> (plane > 0 ? params->shift_y : 0),
     };
-    layer->samples = malloc((size_t)layer->width * layer->height * sizeof *layer->samples);
+    const size_t bytes = (size_t)layer->width * layer->height * sizeof *layer->samples;
+    layer->samples = malloc(bytes);
+    gpume_os_prefer_large_pages(layer->samples, bytes);
     return layer->samples != NULL;
 }
 
