@@ -497,6 +497,15 @@ for options in "--noise 5" "--for x264 --crf 30" "--despot --strength 0 -w 8x4";
         "$filter_oracle" samples part.y4m | cmp -s - wanted || fail "field $parity, $options: not filtered alone"
     done
 done
+# The CRF of a bitrate is found from the first 64 of every 256 frames: what the others show does not count.
+ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=64x48:25 -vf "noise=alls=90:allf=t:enable='gt(n,63)'" -frames:v 80 -pix_fmt yuv420p long.y4m
+crf_of() { # FRAMES
+    expect 0 filter long.y4m --frames "$1" --for x264 --bitrate 8 -v -o long.out.y4m --backend "$engine" -y
+    sed -n 's/.*are about CRF //p' "$scratch/err"
+}
+crf=$(crf_of 64)
+[ "${crf:-none}" = "$(crf_of 80)" ] || fail "frames from 64 on count for the CRF"
+[ "$crf" != "$(crf_of 32)" ] || fail "frames before frame 64 do not count for the CRF"
 # The CRF of a bitrate is that of whole frames, which the encoder gets; -v says so.
 expect 0 filter interlaced.y4m --for x264 --bitrate 50 -v -o frames.y4m --backend "$engine" -y
 crf=$(sed -n 's/.*are about CRF \([0-9]*\)$/\1/p' "$scratch/err")
