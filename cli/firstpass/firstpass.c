@@ -299,6 +299,7 @@ static enum gpume_exit open_pass_files(struct firstpass *first)
         .height = first->job.info.height,
         .set = &first->job.set,
         .filtered = first->stage != NULL,
+        .probed = first->options->probes > 0,
         .ended = gpume_signals_caught,
         .log = gpume_console,
     };

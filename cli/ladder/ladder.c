@@ -282,6 +282,17 @@ static void warn_of_ladder_times(const struct ladder_run *run)
     }
 }
 
+static void warn_of_ladder_noise(const struct ladder_run *run)
+{
+    const struct gpume_ladder *ladder = &run->ladder;
+    if (ladder->options->probes == 0 && gpume_pass_is_noisy(run->pass)) {
+        gpume_console_warning("%s: bitrates and PSNR may be off by far, because of the noise; "
+                              "correct them with --probes 2, or remove the noise with 'gpume "
+                              "filter' first",
+            ladder->job.info.label);
+    }
+}
+
 static void take_expected(struct ladder_run *run)
 {
     struct gpume_ladder *ladder = &run->ladder;
@@ -320,6 +331,7 @@ static enum gpume_exit finish_ladder(void *client)
     if (result != GPUME_EXIT_DONE) {
         return result;
     }
+    warn_of_ladder_noise(run);
     take_expected(run);
     gpume_ladder_fill_curves(ladder);
     result = gpume_ladder_probe(ladder);

@@ -368,6 +368,17 @@ static void warn_of_chunk_reach(const struct gpume_chunks *chunks)
     gpume_target_warn_of_ends(&chunks->target, &ends, &gpume_console);
 }
 
+static void warn_of_chunk_noise(const struct gpume_chunks *chunks)
+{
+    char asked[GPUME_TARGET_SENTENCE_BYTES];
+    if (gpume_goal_is_fidelity(chunks->target.goal) && gpume_pass_is_noisy(chunks->pass)) {
+        gpume_target_sentence(&chunks->target, asked);
+        gpume_console_warning("%s may miss %s by far, because of the noise; remove it with 'gpume "
+                              "filter' first",
+            chunks->encoder->name, asked);
+    }
+}
+
 enum gpume_exit gpume_chunks_finish(
     struct gpume_chunks *chunks, const uint64_t *starts, size_t count)
 {
@@ -389,6 +400,7 @@ enum gpume_exit gpume_chunks_finish(
     }
     if (status == GPUME_OK) {
         warn_of_chunk_reach(chunks);
+        warn_of_chunk_noise(chunks);
     }
     return gpume_exit_of_writer(status);
 }

@@ -29,6 +29,7 @@ struct gpume_pass_params {
      * between those of the encoder. */
     uint32_t crf_least, crf_most;
     bool filtered;       /* noise has been removed: no warning advises that */
+    bool probed;         /* encodes will correct what is found for a fidelity */
     bool (*ended)(void); /* gpume_pass_finish asks it: whether to give up. NULL: never */
     struct gpume_log log;
 };
@@ -80,6 +81,9 @@ struct gpume_pass_outcome {
 
 /* After gpume_pass_finish, of the one that was added as number `index`, from 0. */
 struct gpume_pass_outcome gpume_pass_outcome(const struct gpume_pass *pass, size_t index);
+
+/* After the last frame: whether there is so much noise that what is expected may be off by far. */
+bool gpume_pass_is_noisy(const struct gpume_pass *pass);
 
 /* A scene of a second pass, and what is expected of it. */
 struct gpume_pass_scene {

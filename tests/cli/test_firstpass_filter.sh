@@ -154,6 +154,24 @@ for crf in 20 40; do # noise is kept at QPs that are low enough
     rm no[.-]*
 done
 
+# The noise that an encoder leaves out is an error that is not expected, at every quality; encodes correct that.
+for given in '--target-psnr 36' '--target-ssim 0.9' '--target-psnr 28 --filter 1' '--target-psnr 28 --probes 1'; do
+    case $given in *probes*) have x264 || continue ;; esac
+    # shellcheck disable=SC2086
+    expect 0 firstpass grainy.y4m --backend "$engine" --encoder x264 $given -o no -q
+    wanted=0 && case $given in *filter* | *probes*) ;; *) wanted=1 ;; esac
+    warnings=$(grep -c 'no-176x144-.*may miss an* [PS].*, because of the noise; .*--probes 2.*--filter 1' "$scratch/err")
+    [ "$warnings" -eq $wanted ] || fail "$given: $(cat "$scratch/err")"
+    rm no[.-]*
+done
+expect 0 scenes grainy.y4m --backend "$engine" --format av1an --encoder x265 --target-psnr 36
+grep -q 'x265 may miss a PSNR of 36 dB by far, because of the noise;' "$scratch/err" || fail "scenes: no word of noise"
+expect 0 ladder grainy.y4m --backend "$engine" -q
+grep -q 'PSNR may be off by far, because of the noise; .*--probes 2' "$scratch/err" || fail "ladder: no word of noise"
+ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=176x144:r=25 -frames:v 12 -pix_fmt yuv420p plain.y4m || fail "no clip without noise"
+expect 0 ladder plain.y4m --backend "$engine" -q
+! grep -q 'the noise' "$scratch/err" || fail "a clip without noise: $(cat "$scratch/err")"
+
 # A pipe is read once, if no bitrate needs an analysis before.
 "$gpume" firstpass - --backend "$engine" --filter 0.5 --filtered piped.mkv -o three -y --encoder x264 --crf 30 <full.mkv >"$scratch/out" \
     2>"$scratch/err" || fail "a pipe"
