@@ -272,6 +272,11 @@ static bool refuse_foreign(
     const struct gpume_line *line, const char *spelled, const char *name, size_t length)
 {
     char owners[256] = "";
+    if (line->command->last_is_output && length == 6 && strncmp(name, "output", length) == 0) {
+        gpume_console_error("%s: '%s' takes the output as its last argument, not as an option",
+            spelled, program(line->command, line));
+        return true;
+    }
     const struct gpume_command *const *owner = next_owner(line->commands, name, length);
     int named = 0;
     for (; owner; named++) {

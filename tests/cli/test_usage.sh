@@ -70,6 +70,9 @@ refused 2 --lambda --vectors -- clip.y4m --lambda=--vectors
 refused 2 -o=x -o --output=x -- clip.y4m -o=x
 refused 2 -o -- clip.y4m -o=
 ! grep -q ': write' "$scratch/err" || fail "-o= is answered by options without a value"
+refused 2 -o -- convert clip.y4m -o x.csv # its output is the last argument: the others' -o is no way out
+! grep -q sort "$scratch/err" || fail "convert -o: names commands that have it"
+refused 2 --output -- convert clip.y4m --output=x.csv
 refused 2 -b=8 -b --block=8 -- clip.y4m -qb=8
 refused 2 --lambda --nothing -- clip.y4m --lambda --nothing
 
