@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Which share of each room's lines and branches tests reach: builds FOLDER with gcc's counters, has ctest run there, and prints a
+# Which share of each module's lines and branches tests reach: builds FOLDER with gcc's counters, has ctest run there, and prints a
 # table, from what gcov says of each object. The GPU's part needs a driver, such as llvmpipe.
 # TARGETS has what the tests need of the build; without it all is built.
 # Usage: coverage.sh FOLDER [OPTION OF CTEST...], such as: coverage.sh build-coverage -L 'unit|fuzz|golden'
@@ -30,14 +30,14 @@ for counters in pathlib.Path(sys.argv[1]).rglob("*.gcda"):
                 reached[place] = reached.get(place, False) or line["count"] > 0
                 for i, branch in enumerate(line["branches"]):
                     reached[(*place, i)] = reached.get((*place, i), False) or branch["count"] > 0
-rooms = collections.defaultdict(lambda: [0, 0, 0, 0])
+modules = collections.defaultdict(lambda: [0, 0, 0, 0])
 for place, is_reached in reached.items():
     column = 2 * (len(place) - 2)
-    for room in ("/".join(place[0].split("/")[:-1][:2]), "all"):
-        rooms[room][column] += is_reached
-        rooms[room][column + 1] += 1
-print(f"{'room':16} {'lines':>8} {'reached':>9} {'branches':>9} {'reached':>9}")
-for room, (lines, all_lines, branches, all_branches) in sorted(rooms.items()):
+    for module in ("/".join(place[0].split("/")[:-1][:2]), "all"):
+        modules[module][column] += is_reached
+        modules[module][column + 1] += 1
+print(f"{'module':16} {'lines':>8} {'reached':>9} {'branches':>9} {'reached':>9}")
+for module, (lines, all_lines, branches, all_branches) in sorted(modules.items()):
     share = [f"{100 * a / b:.1f} %" if b else "-" for a, b in ((lines, all_lines), (branches, all_branches))]
-    print(f"{room:16} {all_lines:8} {share[0]:>9} {all_branches:9} {share[1]:>9}")
+    print(f"{module:16} {all_lines:8} {share[0]:>9} {all_branches:9} {share[1]:>9}")
 END

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What every room uses: ways out after a failure, integer arithmetic, arrays that grow, and a
+/* What every module uses: ways out after a failure, integer arithmetic, arrays that grow, and a
  * checksum. Nothing here has state. */
 #ifndef GPUME_BASE_BASE_H
 #define GPUME_BASE_BASE_H

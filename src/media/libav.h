@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What several files of this room do with libav: its log and errors, the colours that it states, a
- * graph of filters, and an encoder. */
+/* What several files of this module do with libav: its log and errors, the colours that it states,
+ * a graph of filters, and an encoder. */
 #ifndef GPUME_MEDIA_LIBAV_H
 #define GPUME_MEDIA_LIBAV_H
 

@@ -10,9 +10,9 @@ cd "${1:?usage: includes.sh SOURCE_DIR}"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# Room, then the quoted or library includes that it may have, as patterns of whole paths. All rooms
+# Module, then the quoted or library includes that it may have, as patterns of whole paths. All modules
 # except shaders may include headers of the C library and of POSIX.
-cat >"$scratch/rooms" <<'END'
+cat >"$scratch/modules" <<'END'
 src/base        base/.*\.h gpume/gpume\.h
 src/files       base/.*\.h files/.*\.h gpume/gpume\.h jansson\.h zlib\.h zstd(_errors)?\.h
 src/model       base/.*\.h model/.*\.h gpume/gpume\.h
@@ -76,23 +76,23 @@ awk -F: '
         next
     }
     {
-        room = ""
+        module = ""
         for (name in allowed)
-            if (($1 == name || index($1, name "/") == 1) && length(name) > length(room))
-                room = name
-        if (room == "") {
-            printf "%s:%s: in no room that tests/style/includes.sh knows\n", $1, $2
+            if (($1 == name || index($1, name "/") == 1) && length(name) > length(module))
+                module = name
+        if (module == "") {
+            printf "%s:%s: in no module that tests/style/includes.sh knows\n", $1, $2
             bad = 1
         } else if ($3 ~ /\.c$/) {
             printf "%s:%s: includes a .c file, %s\n", $1, $2, $3
             bad = 1
-        } else if (is_standard($3) ? room == "shaders" && $1 != "shaders/common/shared.h" \
-                                   : $3 !~ ("^(" allowed[room] ")$")) {
-            printf "%s:%s: %s may not include %s\n", $1, $2, room, $3
+        } else if (is_standard($3) ? module == "shaders" && $1 != "shaders/common/shared.h" \
+                                   : $3 !~ ("^(" allowed[module] ")$")) {
+            printf "%s:%s: %s may not include %s\n", $1, $2, module, $3
             bad = 1
         }
     }
-    END { exit bad }' "$scratch/rooms" "$scratch/includes" || status=1
+    END { exit bad }' "$scratch/modules" "$scratch/includes" || status=1
 
 # Code asks an encoder's struct, never which encoder it is: only its file and the table name it.
 for file in src/encode/encoders/*.c; do

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Prints what the rooms of the house weigh, and holds the rules of CONTRIBUTING.md, "Size".
+"""Prints the size of every module, and checks the rules of CONTRIBUTING.md, "Size".
 
 usage: sizes.py SOURCE_DIR [LIST]
 
 LIST prints what a column counts instead: headers, names, tags, circles, folds, or functions of more than 45 lines.
-A room is a folder of src; cli is one. Lines are counted as they stand, comments included. Needs Universal Ctags.
+A module is a folder of src; cli is one. Lines are counted as they stand, comments included. Needs Universal Ctags.
 """
 import collections
 import pathlib
@@ -40,7 +40,7 @@ def name(path):
     return str(path.relative_to(root))
 
 
-def room_of(path):
+def module_of(path):
     parts = path.relative_to(root).parts
     return "cli" if parts[0] == "cli" else "/".join(parts[:2])
 
@@ -75,9 +75,9 @@ twice = {tag: places for tag, places in places_of_tags.items() if len(places) > 
 files_of_names = collections.defaultdict(set)
 for f in functions:
     if f.static and f.path.suffix == ".c" and f.path in set(house):
-        files_of_names[room_of(f.path), f.name].add(f.path)
+        files_of_names[module_of(f.path), f.name].add(f.path)
 # A header may declare what each file that includes it defines, such as a kernel for its instruction set.
-asked_for = {(room_of(p), ident) for p in headers for ident in re.findall(r"^static [^;{}]*?\b(\w+)\([^;{}]*\);", text[p], re.M)}
+asked_for = {(module_of(p), ident) for p in headers for ident in re.findall(r"^static [^;{}]*?\b(\w+)\([^;{}]*\);", text[p], re.M)}
 shared = {key: paths for key, paths in files_of_names.items() if len(paths) > 1 and key not in asked_for}
 words = {p: collections.Counter(re.findall(r"\w+", re.sub(r"/\*.*?\*/", "", text[p], flags=re.S))) for p in house}
 in_house = [f for f in functions if f.path in words]
@@ -126,7 +126,7 @@ def weigh(paths):
         "function": "%.0f/%d/%d" % (statistics.median(lengths), lengths[int(len(lengths) * 0.9)], lengths[-1]),
         "seen": "%.1f" % (1000 * seen / max(1, sum(lines_of[p] for p in sources))),
         "headers": sum(h in paths for h in few_users),
-        "names": sum(room_of(next(iter(ps))) == room_of(next(iter(paths))) for ps in shared.values()),
+        "names": sum(module_of(next(iter(ps))) == module_of(next(iter(paths))) for ps in shared.values()),
         "tags": sum(any(place.rsplit(":", 1)[0] in {name(p) for p in paths} for place in places) for places in twice.values()),
         "circles": sum(any(p.with_suffix("") in circle for p in paths) for circle in circles),
         "folds": sum(f.path in paths for f in folds),
@@ -136,7 +136,7 @@ def weigh(paths):
 if wanted:
     for row in {
         "headers": lambda: [(name(h), "<-", *map(name, us)) for h, us in few_users.items()],
-        "names": lambda: [(room, ident, *sorted(map(name, ps))) for (room, ident), ps in sorted(shared.items())],
+        "names": lambda: [(module, ident, *sorted(map(name, ps))) for (module, ident), ps in sorted(shared.items())],
         "tags": lambda: [(tag, *sorted(places)) for tag, places in sorted(twice.items())],
         "circles": lambda: [(name(file), "->", *sorted(name(other) for other in named[file] if other in circle))
                             for circle in circles for file in circle],
@@ -146,19 +146,19 @@ if wanted:
         print(*row)
     sys.exit(0)
 
-rooms = collections.defaultdict(list)
+modules = collections.defaultdict(list)
 for path in house:
-    rooms[room_of(path)].append(path)
-table = {room: weigh(paths) for room, paths in sorted(rooms.items())}
+    modules[module_of(path)].append(path)
+table = {module: weigh(paths) for module, paths in sorted(modules.items())}
 table["all"] = weigh(house)
 table["all"]["names"] = len(shared)
 print("file: median of lines of .c files; function: lines, median/90 of 100/most; seen: functions that other files see, per 1,000 lines;\n"
-      "headers: with fewer than two users; names: of static functions, in several files of a room; tags: defined twice;\n"
+      "headers: with fewer than two users; names: of static functions, in several files of a module; tags: defined twice;\n"
       "circles: of files that call each other in a loop; "
       f"folds: static functions with one caller and at most {FOLD_LINES} lines\n")
 print("%-12s" % "" + "".join("%10s" % column for column in table["all"]))
-for room, columns in table.items():
-    print("%-12s" % room + "".join("%10s" % value for value in columns.values()))
+for module, columns in table.items():
+    print("%-12s" % module + "".join("%10s" % value for value in columns.values()))
 
 wrong = [f"{name(f.path)}: {f.name} has {f.lines} lines, more than {FUNCTION_LINES}" for f in functions if f.lines > FUNCTION_LINES]
 wrong += [f"{name(p)}: {lines_of[p]} lines, more than {FILE_LINES}" for p in kept_short if lines_of[p] > FILE_LINES]

@@ -60,18 +60,18 @@ find "$build/src" "$build/cli" -name '*.c.o' 2>/dev/null | sort >"$scratch/objec
 count=0
 while IFS= read -r object; do
     name=${object##*.dir/}
-    room=src
+    module=src
     case $object in
-    "$build"/cli/*) room=cli ;;
+    "$build"/cli/*) module=cli ;;
     esac
-    [ -f "$source/$room/${name%.o}" ] || continue
+    [ -f "$source/$module/${name%.o}" ] || continue
     count=$((count + 1))
     names "$object" | grep -v '^gpume_' >"$scratch/bad" || :
     if [ "$name" = main.c.o ]; then
         sed -i.old '/^main$/d' "$scratch/bad"
     fi
     if [ -s "$scratch/bad" ]; then
-        sed "s|^|$room/${name%.o}: not static and not gpume_: |" "$scratch/bad"
+        sed "s|^|$module/${name%.o}: not static and not gpume_: |" "$scratch/bad"
         status=1
     fi
 done <"$scratch/objects"

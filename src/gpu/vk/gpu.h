@@ -131,8 +131,8 @@ int gpume_vk_check(const struct gpume_log *log, VkResult result, const char *wha
         }                                                                                          \
     } while (0)
 
-/* A device as everything in this room knows it: instance, physical and logical device, and what the
- * device can do. device.c fills it in. */
+/* A device as everything in this module knows it: instance, physical and logical device, and what
+ * the device can do. device.c fills it in. */
 struct gpume_gpu {
     const struct gpume_log *log;
     VkInstance instance;
