@@ -200,7 +200,7 @@ static struct gpume_option table[] = {
     {GPUME_ROW_NUMBER("report-pictures", OPTIONS, asked.report_pictures, 0, 1000),
         .help =
             "most frame pairs to show with all pictures in the HTML report, 0 to 1000; fewer if "
-            "the page would exceed 20 MB (default 26)"},
+            "the page would exceed 20 MB (default 60)"},
     {GPUME_ROW("surface", "X,Y", pixel, OPTIONS, asked.surface_x), .max = UINT32_MAX,
         .help = "write the cost of every displacement of the window for the block that holds pixel "
                 "(X,Y) to surface_X_Y.csv, in the output folder if -o names one"},
