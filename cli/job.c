@@ -237,8 +237,7 @@ void gpume_source_warn_of_rotation(const struct gpume_source_info *info, const c
 {
     if (info->rotation != 0) {
         gpume_console_warning(
-            "%s: is to be turned by %d degrees before it is shown, which %s; turn "
-            "it with --vf %s",
+            "%s: is marked to be rotated by %d degrees for display, but %s; rotate it with --vf %s",
             info->label, info->rotation, which,
             info->rotation == 90    ? "transpose=clock"
             : info->rotation == 270 ? "transpose=cclock"

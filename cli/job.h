@@ -131,7 +131,7 @@ int gpume_range_check(
     const struct gpume_common_options *common, const struct gpume_frame_range *range);
 
 /* For set_defaults and check. */
-/* A warning, if the video asks to be turned before it is shown. which: what "which" does not do. */
+/* A warning, if the video is to be rotated before it is shown. which: what follows "but". */
 void gpume_source_warn_of_rotation(const struct gpume_source_info *info, const char *which);
 
 void gpume_video_options_default(void *options);

@@ -166,8 +166,8 @@ static struct gpume_option table[] = {
     {GPUME_OPTION_LAMBDA(OPTIONS, lambda), .uses = SEARCH},
     {GPUME_ROW_PARAM(OPTIONS, params.predictor, predictor), .value = "zero|median",
         .choices = predictors,
-        .help = "what a vector's bits are counted from: (0,0), or the median of neighbouring "
-                "vectors of the pass before (default zero)",
+        .help = "what vectors are predicted from, since only the difference costs bits: (0,0), or "
+                "the median of neighbouring vectors of the previous pass (default zero)",
         .uses = SEARCH, .needs = "lambda"},
     {GPUME_ROW_PARAM(OPTIONS, params.passes, passes), .uses = SEARCH, .needs = "predictor"},
     {GPUME_ROW_PARAM(OPTIONS, distances, distances), .type = &gpume_type_distances,
@@ -175,9 +175,9 @@ static struct gpume_option table[] = {
                 "--bidirectional (default 1)",
         .uses = SEARCH},
     {GPUME_ROW_PARAM(OPTIONS, params.best_reference, best_reference),
-        .help = "search every target in all of its references together", .uses = SEARCH},
+        .help = "choose the best of all references of a target for each block", .uses = SEARCH},
     {GPUME_ROW_PARAM(OPTIONS, params.bidirectional, bidirectional),
-        .help = "the same with past and future references and the means of both", .uses = SEARCH},
+        .help = "the same with past and future references, and their means", .uses = SEARCH},
     {GPUME_ROW_PARAM(OPTIONS, params.candidates, candidates),
         .help = "number of matches per block, 1 to 8 (default 1)", .uses = SEARCH},
     {.heading = "Input"},
@@ -255,7 +255,7 @@ static int check_decoding(struct gpume_bench_options *options, const struct gpum
                                                         : options->common.inputs[0]);
     }
     if (options->sort || options->reduce || unused) {
-        return gpume_refuse(GPUME_INVALID, "--%s: is no option of 'gpume bench --decoders'",
+        return gpume_refuse(GPUME_INVALID, "--%s: is not an option of 'gpume bench --decoders'",
             unused          ? unused->name
             : options->sort ? "sort"
                             : "reduce");
@@ -281,8 +281,8 @@ static int check_bench(void *opaque, const struct gpume_line *line)
             options->common.inputs[0], options->sort ? "sort" : "reduce");
     }
     if (unused && arrays) {
-        return gpume_refuse(GPUME_INVALID, "--%s: is no option of 'gpume bench --%s'", unused->name,
-            options->sort ? "sort" : "reduce");
+        return gpume_refuse(GPUME_INVALID, "--%s: is not an option of 'gpume bench --%s'",
+            unused->name, options->sort ? "sort" : "reduce");
     }
     if (unused) {
         return gpume_refuse(GPUME_INVALID, "--%s: is for %s", unused->name,

@@ -642,9 +642,9 @@ static void put_notes(
         GPUME_VERSUS_TRIED, rows->left_out, rows->outside);
     if (rows->interlaced > 0) {
         gpume_html_print(out,
-            "<p class=\"note\">%" PRIu64 " frame%s interlaced. Where a block was coded as lines "
-            "of one field, its place and vector are those in that field, and its figures here "
-            "are wrong.</p>\n",
+            "<p class=\"note\">%" PRIu64
+            " frame%s interlaced. Where a block was coded as lines of one field, its place and "
+            "vector are those in that field, and its values here are wrong.</p>\n",
             rows->interlaced, rows->interlaced == 1 ? " is" : "s are");
     }
 }

@@ -196,11 +196,10 @@ static struct gpume_option table[] = {
         .brief = "report on the run: .html, .json or .csv"},
     {GPUME_ROW_FILE("report-dir", "DIR", OPTIONS, report_dir),
         .help = "the HTML report as a folder: DIR/index.html, and all pictures of every frame pair "
-                "in files that it loads when they are looked at"},
+                "in files, which the page loads when it shows them"},
     {GPUME_ROW_NUMBER("report-pictures", OPTIONS, asked.report_pictures, 0, 1000),
-        .help =
-            "most frame pairs to show with all pictures in the HTML report, 0 to 1000; fewer if "
-            "the page would exceed 20 MB (default 60)"},
+        .help = "largest number of frame pairs with all pictures in the HTML report, 0 to 1000; "
+                "fewer if the page would exceed 20 MB (default 60)"},
     {GPUME_ROW("surface", "X,Y", pixel, OPTIONS, asked.surface_x), .max = UINT32_MAX,
         .help = "write the cost of every displacement of the window for the block that holds pixel "
                 "(X,Y) to surface_X_Y.csv, in the output folder if -o names one"},

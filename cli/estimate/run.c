@@ -219,9 +219,9 @@ static void describe_fields(
     }
     if (info->progressive && options->common.verbosity >= 0 &&
         strcmp(options->asked.source.filter, separate) == 0) {
-        gpume_console_warning("%s: says that it is progressive, so the two fields of a frame are "
-                              "of the same time; leave out --fields, or if it is interlaced, add "
-                              "--vf setfield=tff or setfield=bff",
+        gpume_console_warning(
+            "%s: is marked as progressive, so both fields of a frame show the same moment; leave "
+            "out --fields, or if it is interlaced, add --vf setfield=tff or setfield=bff",
             info->label);
     }
     if (info->aspect_num == 0) {

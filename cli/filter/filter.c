@@ -207,7 +207,7 @@ static void warn_of_output(const struct filter *filter)
             info->label, filter->uneven, info->rate_num, info->rate_den);
     }
     if (!filter->options->video.source.filter) {
-        gpume_source_warn_of_rotation(info, "the output does not say");
+        gpume_source_warn_of_rotation(info, "the output does not say so");
     }
     if (info->full_range && ending && strcasecmp(ending, ".nut") == 0) {
         gpume_console_warning("%s: NUT does not say that samples have the full range; state it "
@@ -486,8 +486,8 @@ enum gpume_exit gpume_filter_check_input(
             info->label);
     }
     if (info->progressive && fields == GPUME_FILTER_FIELDS) {
-        gpume_console_warning("%s: says that it is progressive, so half of the lines are left out "
-                              "where motion is looked for; leave out --fields",
+        gpume_console_warning("%s: is marked as progressive, so filtering by fields only halves "
+                              "the lines that motion is searched in; leave out --fields",
             info->label);
     }
     return GPUME_EXIT_DONE;
@@ -631,7 +631,8 @@ static enum gpume_exit conclude_filter(void *client, FILE *stream)
         if (reason) {
             fprintf(stream, "noise        not measured: %s\n", reason);
         } else {
-            fprintf(stream, "noise        %.2f steps of 8 bits (luma, root of the mean square)%s\n",
+            fprintf(stream,
+                "noise        %.2f steps of 8-bit samples (luma, root of the mean square)%s\n",
                 sqrt(filter->variances / pictures), filter->taker ? ", as the filter assumes" : "");
         }
         fprintf(stream, "references   %.2f per frame were used\n",
@@ -789,21 +790,20 @@ static bool parse_filter_qp(const struct gpume_option *row, const char *text, vo
 #define QUALITY_READ 1e6
 static const struct gpume_option_type type_crf = {.bytes = sizeof(double),
     .parse = parse_filter_crf,
-    .permitted = "a number from 1 to 51, of SVT-AV1 to 63"};
+    .permitted = "a number from 1 to 51; SVT-AV1: to 63"};
 static const struct gpume_option_type type_qp = {.bytes = sizeof(uint32_t),
     .parse = parse_filter_qp,
-    .permitted = "a whole number from 1 to 51, of SVT-AV1 to 63"};
+    .permitted = "a whole number from 1 to 51; SVT-AV1: to 63"};
 
 static const char *const fields_names[] = {"none", "same", NULL};
 
 static struct gpume_option table[] = {
     {.heading = "Filter"},
     {GPUME_ROW_REAL("strength", "S", OPTIONS, strength, 0, 2),
-        .help = "how much of other frames is taken, 0 (nothing) to 2 (default 1; 0.25 with --for "
-                "svt-av1)"},
+        .help = "weight of the other frames, 0 (none) to 2 (default 1; 0.25 with --for svt-av1)"},
     {GPUME_ROW_REAL("spatial", "S", OPTIONS, spatial, 0, 2),
-        .help = "how much of the noise that is left is then removed within each picture, 0 "
-                "(nothing) to 2; 1 to restore a video (default 0)"},
+        .help = "strength of a second step, which removes the remaining noise within each picture, "
+                "0 (none) to 2; 1 to restore a video (default 0)"},
     {.name = "noise",
         .value = "auto|SIGMA",
         .type = &gpume_type_noise,
@@ -811,16 +811,15 @@ static struct gpume_option table[] = {
         .min = 0,
         .max = (uint32_t)GPUME_FILTER_SIGMA_MAX,
         .words = "auto 2 5 10",
-        .help = "standard deviation of the noise, in steps of 8 bits, 0 to 50 (default auto: "
-                "measured in every frame)"},
+        .help = "standard deviation of the noise, in steps of 8-bit samples, 0 to 50 (default "
+                "auto: measured in every frame)"},
     {.name = "for",
         .value = "x264|x265|svt-av1",
         .type = &type_encoder,
         GPUME_FIELD(OPTIONS, encoder),
         .words = "x264 x265 svt-av1",
-        .help =
-            "encoder of the output: frames are also freed of what it would not keep at this --crf, "
-            "--qp or --bitrate"},
+        .help = "encoder of the output: also remove what it would not keep at this --crf, --qp or "
+                "--bitrate"},
     {.name = "crf",
         .value = "N",
         .type = &type_crf,
@@ -828,7 +827,7 @@ static struct gpume_option table[] = {
         .max = QUALITY_READ,
         .needs = "for",
         .excludes = "qp",
-        .help = "the encoder's --crf, 1 to 51, of SVT-AV1 to 63"},
+        .help = "the encoder's --crf, 1 to 51; SVT-AV1: to 63"},
     {.name = "qp",
         .value = "N",
         .type = &type_qp,
@@ -836,21 +835,22 @@ static struct gpume_option table[] = {
         .max = QUALITY_READ,
         .needs = "for",
         .excludes = "bitrate",
-        .help = "the encoder's --qp, 1 to 51, of SVT-AV1 to 63"},
+        .help = "the encoder's --qp, 1 to 51; SVT-AV1: to 63"},
     {GPUME_ROW("bitrate", "KBITS", kbits, OPTIONS, kbits), .min = 1, .max = GPUME_KBITS_MAX,
         .unit = "kbit/s", .needs = "for", .excludes = "crf",
         .help = "the encoder's --bitrate, in kbit/s, or e.g. 345k or 1.5M; x264 and x265 only"},
     {GPUME_ROW("size", "WxH", size, OPTIONS, coded_width), .min = 16, .max = 16384,
         .needs = "bitrate",
-        .help = "size of the pictures that have this bitrate, if the encoder gets them scaled "
+        .help = "size of the encoded picture, if the filtered video is scaled for this bitrate "
                 "(default: that of the input)"},
     {GPUME_ROW_NUMBER("radius", OPTIONS, radius, 1, GPUME_FILTER_RADIUS_MAX),
-        .help = "frames before and after each one that are used, 1 to 4 (default 4)"},
+        .help = "number of frames used before and after each frame, 1 to 4 (default 4)"},
     {GPUME_ROW("window", "N|XxY", window, OPTIONS, window_x), .letter = 'w', .min = 1, .max = 128,
         .help = "largest displacement in pixels, 1 to 128 (default 16)"},
     {GPUME_ROW_PARAM(OPTIONS, video.params.metric, metric)},
     {GPUME_ROW_FLAG("despot", OPTIONS, despot),
-        .help = "remove dirt first: spots that the frames before and after contradict"},
+        .help =
+            "remove dirt first: spots that are neither in the frame before nor in the one after"},
     {GPUME_ROW_CHOICE("fields", "none|same", OPTIONS, fields, fields_names),
         .help = "filter the fields of interlaced video, each with those of the same parity "
                 "(default none: whole frames)"},
@@ -868,8 +868,8 @@ static struct gpume_option table[] = {
         .help = "write to this file: .y4m, or .mkv or .nut with FFV1 (default: standard output, as "
                 "Y4M)"},
     {GPUME_ROW_FILE("report", "FILE", OPTIONS, report),
-        .help = "write an HTML page for people: the noise of every frame, and what was changed in "
-                "some of them"},
+        .help = "write an HTML page: the noise of every frame, and some frames before and after "
+                "the filter"},
     GPUME_OPTIONS_VIDEO_LAST(OPTIONS, video),
 };
 
@@ -929,9 +929,9 @@ const struct gpume_command gpume_filter_command = {
     .name = "filter",
     .summary = "remove noise along the motion, before a video is encoded",
     .usage = "filter INPUT [-o FILE] [options]",
-    .about = "Averages every frame with its neighbours along the motion between them, as far as "
-             "they fit, by the noise that it finds. Encoders then need fewer bits; a clean video "
-             "stays as it is.",
+    .about = "Removes noise: averages every frame with its neighbours along the motion between "
+             "them, where they match. The less noise a frame has, the less it changes. Encoders "
+             "then need fewer bits.",
     GPUME_COMMAND_OPTIONS(table, struct gpume_filter_options),
     GPUME_COMMAND_ONE_VIDEO,
     .catches_signals = true,

@@ -354,7 +354,8 @@ static void put_totals(const struct gpume_filter_report *report, struct gpume_ou
         replaced += (double)row->replaced * row->frames;
     }
     const double frames = (double)report->frames;
-    gpume_html_put(out, "<dl class=\"cards\"><div><dt>Noise of luma, in steps of 8 bits</dt><dd>");
+    gpume_html_put(
+        out, "<dl class=\"cards\"><div><dt>Noise of luma, in steps of 8-bit samples</dt><dd>");
     if (report->has_noise) {
         gpume_html_print(out, "%.2f", sqrt(variance / frames));
     } else {
@@ -487,7 +488,8 @@ static void put_filter_mark(struct gpume_out *out, const char *mark, const void 
         put_totals(report, out);
         const bool noise = report->has_noise;
         gpume_html_print(out,
-            "<h2>The %s<span class=\"exact\">mean change</span>%s, in steps of 8 bits</h2>\n",
+            "<h2>The %s<span class=\"exact\">mean change</span>%s, in steps of 8-bit "
+            "samples</h2>\n",
             noise ? "<span class=\"coded\">noise</span> of each frame, and the " : "",
             noise ? "" : " of each frame");
         put_filter_chart(report, noise ? "noise and change of each frame" : "change of each frame",

@@ -235,24 +235,22 @@ static const struct gpume_option first_rows[] = {
         .help = "constant QP of P frames, as the encoder's own --qp, 1 to 51; repeat it for "
                 "several"},
     {GPUME_ROW("target-psnr", "DB", goals, OPTIONS, targets),
-        .help = "the CRF at which the mean PSNR of luma is expected to be this, 20 to 60 dB; "
-                "repeat it for several"},
+        .help =
+            "aim at this PSNR of luma, 20 to 60 dB, by choosing the CRF; repeat it for several"},
     {GPUME_ROW("target-ssim", "S", goals, OPTIONS, targets),
-        .help = "the same for the mean SSIM of luma, 0.5 to 0.9999; repeat it for several"},
+        .help = "the same for the SSIM of luma, 0.5 to 0.9999; repeat it for several"},
     {GPUME_ROW("target-xpsnr", "DB", goals, OPTIONS, targets),
-        .help = "the same for the XPSNR of luma, by which errors count less where the source is "
+        .help = "the same for the XPSNR of luma, in which errors count less where the source is "
                 "rough or moves, 20 to 60 dB; repeat it for several"},
     {GPUME_ROW("target-size", "BYTES", goals, OPTIONS, targets),
-        .help = "the bitrate at which the encoded video stream is expected to have about this "
-                "size, e.g. 700M; clips of a few seconds can miss it by 10 to 20 %; repeat it for "
-                "several"},
+        .help = "aim at this size of the encoded video stream, e.g. 700M, by choosing the bitrate; "
+                "clips of a few seconds can miss it by 10 to 20 %; repeat it for several"},
     {GPUME_ROW_CHOICE("per", "video|scene", OPTIONS, per, spans),
-        .help = "what --target-psnr, --target-ssim and --target-xpsnr are of: the whole video, or "
-                "every scene, from each I frame to the next (default video)"},
+        .help = "what is to have the quality of --target-psnr, --target-ssim or --target-xpsnr: "
+                "the whole video, or every scene, from each I frame to the next (default video)"},
     {GPUME_ROW_NUMBER("probes", OPTIONS, probes, 0, 8),
-        .help =
-            "encode the whole video up to N times by the encoder's program, and correct the CRF "
-            "of a target by what came out (default 0: the CRF is only expected to fit)"},
+        .help = "encode the whole video up to N times with the encoder's program, and correct the "
+                "CRF of a target by the measured quality (default 0: the CRF is predicted only)"},
     {GPUME_ROW("size", "WxH", sizes, OPTIONS, sizes),
         .help = "size of the encoded picture; repeat it for several, each with all bitrates and "
                 "qualities (default: the input's size, at which the analysis runs in any case)"},
@@ -264,17 +262,16 @@ static const struct gpume_option first_rows[] = {
                 "which files"},
     {GPUME_OPTION_OVERWRITE, .help = "replace existing files"},
     {GPUME_ROW_REAL("filter", "S", OPTIONS, strength, 0.05, 2), .excludes = "verify",
-        .help =
-            "analyse what gpume filter makes of the video with this --strength, usually 1, or 0.25 "
-            "for SVT-AV1, which filters itself; the command lines begin with that filter, or read "
-            "what --filtered keeps; not with --verify or --probes"},
+        .help = "analyse and encode the output of gpume filter with this --strength, usually 1, or "
+                "0.25 for SVT-AV1, which filters itself; the command lines begin with that filter, "
+                "or read the file of --filtered; not with --verify or --probes"},
     {GPUME_ROW_FILE("filtered", "FILE", OPTIONS, filtered), .needs = "filter",
         .help = "write the filtered video to this file, which the command lines then read instead "
                 "of filtering again: .y4m, or .mkv or .nut with FFV1"},
     {GPUME_ROW_FLAG("verify", OPTIONS, verify),
-        .help = "also encode: at a bitrate with these files and with the encoder's own two passes, "
-                "and print rate, PSNR and time of both; at a quality by the printed command line, "
-                "and print rate, PSNR, SSIM and XPSNR; use --frames for a piece"},
+        .help = "also encode, and print the results: at a bitrate, rate, PSNR and time with these "
+                "files and with the encoder's own two passes; at a quality, rate, PSNR, SSIM and "
+                "XPSNR of the printed command line; --frames limits this to the beginning"},
     {.heading = "Options that both passes must have in common"},
     {GPUME_ROW("preset", "NAME", encoder_word, OPTIONS, preset),
         .choices = gpume_encoder_presets.words, .help = gpume_encoder_presets.text},

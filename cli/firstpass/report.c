@@ -422,8 +422,9 @@ void gpume_firstpass_report_print(const struct gpume_firstpass_report *report)
         print_target(entry, gpume_pass_scene(report->pass, i, 0, &scene));
         printf(", %" PRIu64 " frame%s\n", report->frames, gpume_plural(report->frames));
         if (!same) {
-            printf("# %s of ffmpeg reads no QPs of frames: this aims at the expected bitrate, and "
-                   "quality can differ by some dB\n",
+            printf(
+                "# %s of ffmpeg cannot read QPs of frames: this line aims at the expected bitrate, "
+                "so the quality can differ by some dB\n",
                 report->encoder->library);
         }
         if (entry->ffmpeg.count > 0) {

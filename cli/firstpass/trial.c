@@ -131,7 +131,7 @@ void gpume_trial_begin(void)
 {
     gpume_signals_keep();
     gpume_signals_end();
-    gpume_signals_set_left("the files are complete, what is printed is not");
+    gpume_signals_set_left("the files are complete, the printed lines are not");
 }
 
 /* Adds a program's messages; what is in front of the last ones is dropped. */

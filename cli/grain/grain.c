@@ -111,12 +111,12 @@ static enum gpume_exit finish_grain(void *client)
         heaviest = segment->deviation > heaviest ? segment->deviation : heaviest;
     }
     if (status == GPUME_OK && heaviest > STEPS_MOST && grain->clean) {
-        gpume_console_warning(
-            "%s: differs from %s by %.0f steps of 8 bits; is it the same video, frame by frame?",
+        gpume_console_warning("%s: differs from %s by %.0f steps of 8-bit samples; is it the same "
+                              "video, frame by frame?",
             grain->clean_info.label, grain->label, heaviest);
     }
     if (status == GPUME_OK && blocks == 0) {
-        gpume_console_warning("%s: no grain was found, so the table makes none%s", grain->label,
+        gpume_console_warning("%s: no grain was found, so the table adds none%s", grain->label,
             grain->clean ? "; INPUT comes first, the filtered video second" : "");
     } else if (status == GPUME_OK && blocks < BLOCKS_FEW) {
         gpume_console_warning("%s: only %" PRIu64
@@ -306,10 +306,10 @@ static enum gpume_exit run_grain(const void *opaque)
 static struct gpume_option table[] = {
     {.heading = "Grain"},
     {GPUME_ROW_FLAG("single", OPTIONS, single),
-        .help = "one set of parameters for the whole video, however much its grain changes"},
+        .help = "write one set of parameters for the whole video, even if its grain changes"},
     {.heading = "Filter, without FILTERED"},
     {GPUME_ROW_REAL("strength", "S", OPTIONS, filter.strength, 0, 2), .uses = USED_BY_FILTER,
-        .help = "how much of other frames is taken, 0 (nothing) to 2 (default 2)"},
+        .help = "weight of the other frames, 0 (none) to 2 (default 2)"},
     {.name = "noise",
         .value = "auto|SIGMA",
         .type = &gpume_type_noise,
@@ -318,11 +318,11 @@ static struct gpume_option table[] = {
         .max = (uint32_t)GPUME_FILTER_SIGMA_MAX,
         .words = "auto 2 5 10",
         .uses = USED_BY_FILTER,
-        .help = "standard deviation of the grain, in steps of 8 bits, 0 to 50 (default auto: "
-                "measured in every frame)"},
+        .help = "standard deviation of the grain, in steps of 8-bit samples, 0 to 50 (default "
+                "auto: measured in every frame)"},
     {GPUME_ROW_NUMBER("radius", OPTIONS, filter.radius, 1, GPUME_FILTER_RADIUS_MAX),
         .uses = USED_BY_FILTER,
-        .help = "frames before and after each one that are used, 1 to 4 (default 4)"},
+        .help = "number of frames used before and after each frame, 1 to 4 (default 4)"},
     {GPUME_ROW("window", "N|XxY", window, OPTIONS, filter.window_x), .letter = 'w', .min = 1,
         .max = 128, .uses = USED_BY_FILTER,
         .help = "largest displacement in pixels, 1 to 128 (default 16)"},
@@ -368,9 +368,10 @@ const struct gpume_command gpume_grain_command = {
     .name = "grain",
     .summary = "measure film grain, as a table for AV1 encoders",
     .usage = "grain INPUT [FILTERED] [-o FILE] [options]",
-    .about = "Writes what the filter took from a video as a table of film grain, with which AV1 "
-             "encoders give it back when the video is played. FILTERED is the same video without "
-             "grain; if there is none, it is filtered as by 'gpume filter'.",
+    .about =
+        "Measures the film grain that a filter removes from a video, and writes it as a table. AV1 "
+        "encoders put it into the video, so that players restore the grain. FILTERED is INPUT "
+        "without grain; if it is not given, INPUT is filtered as by 'gpume filter'.",
     GPUME_COMMAND_OPTIONS(table, struct grain_options),
     .operands_min = 1,
     .operands_max = 2,

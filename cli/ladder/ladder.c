@@ -459,12 +459,12 @@ static struct gpume_option table[] = {
     {GPUME_ROW("max-bitrate", "RATE", bitrate, OPTIONS, max_bitrate),
         .help = "bitrate of its highest rung (default: that of the largest size at CRF 22)"},
     {GPUME_ROW_NUMBER("probes", OPTIONS, probes, 0, PROBES_MAX),
-        .help =
-            "correct the curves by up to N rounds of encodes by the encoder's program: in each, "
-            "of both sizes where neighbouring ones are expected to cross (default 0: the "
-            "curves are only expected)"},
+        .help = "correct the curves by up to N rounds of encodes with the encoder's program, of "
+                "neighbouring sizes where they are expected to cross (default 0: the curves are "
+                "predicted only)"},
     {GPUME_ROW_FLAG("verify", OPTIONS, verify),
-        .help = "also encode the proposed rungs, and show what came out; use --frames for a piece"},
+        .help = "also encode the proposed rungs, and show the results; --frames limits this to the "
+                "beginning"},
     {.heading = "Encoder"},
     {GPUME_ROW("encoder", "x264|x265", known_encoder, OPTIONS, encoder),
         .help = "the encoder (default x264)"},
@@ -498,9 +498,10 @@ const struct gpume_command gpume_ladder_command = {
     .name = "ladder",
     .summary = "find the picture sizes and qualities of a bitrate ladder",
     .usage = "ladder INPUT [-o FILE] [options]",
-    .about = "Analyses a video once, and predicts the bitrate and the PSNR of encodes at several "
-             "picture sizes and CRFs, which size is best at which bitrate, and a ladder. PSNR is "
-             "of luma at the input's size, after scaling back up by FFmpeg's bicubic filter.",
+    .about =
+        "Analyses a video once, predicts the bitrate and the PSNR of encodes at several picture "
+        "sizes and CRFs, and finds which size is best at which bitrate, and the rungs of a ladder. "
+        "PSNR is of luma at the input's size, after scaling back up by FFmpeg's bicubic filter.",
     GPUME_COMMAND_OPTIONS(table, struct gpume_ladder_options),
     .make_options = gpume_encoder_rows_make,
     GPUME_COMMAND_ONE_VIDEO,

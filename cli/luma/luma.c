@@ -77,7 +77,7 @@ static int check_luma_options(void *opaque, const struct gpume_line *line)
     const struct gpume_video_options *options = opaque;
     if (!options->output && isatty(STDOUT_FILENO)) {
         return gpume_refuse(GPUME_INVALID,
-            "frames are not for terminals: name a file with -o, or pipe them to a program");
+            "a terminal cannot show frames; name a file with -o, or pipe them to a program");
     }
     GPUME_CHECK(gpume_name_check_kind(options->output, "Y4M", ".y4m"));
     return gpume_video_options_check(opaque, line);

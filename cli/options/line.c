@@ -291,7 +291,7 @@ static bool refuse_foreign(
         owner = next;
     }
     if (owners[0]) {
-        gpume_console_error("%s: is no option of '%s'; %s %s it; try '%s --help%s'", spelled,
+        gpume_console_error("%s: is not an option of '%s'; %s %s it; try '%s --help%s'", spelled,
             program(line->command, line), owners, named == 1 ? "has" : "have",
             program(line->command, line), help_word(line));
     }
@@ -535,7 +535,7 @@ static int check_second_value(const struct cursor *cursor, const char *name)
     }
     const char *option = cursor->argv[cursor->at - 2], *value = cursor->argv[cursor->at - 1];
     return gpume_refuse(GPUME_INVALID,
-        "%s: is no file, and %s takes one value; write %s %sx%s if both are meant", name, option,
+        "%s: is not a file, and %s takes one value; write %s %sx%s if both are meant", name, option,
         option, value, name);
 }
 

@@ -254,9 +254,8 @@ enum gpume_exit gpume_chunks_open(struct gpume_chunks **pointer,
                                        : chunks->encoder->preset;
     if (has_model && strcmp(chunks->preset, chunks->encoder->preset) != 0 &&
         chunks->target.goal != GPUME_GOAL_CRF) {
-        gpume_console_warning(
-            "--preset %s: what a CRF of %s gives is known for preset %s alone, so "
-            "quality and size will differ from what is expected",
+        gpume_console_warning("--preset %s: the quality of a CRF of %s is known only for preset "
+                              "%s, so quality and size will differ from the expected ones",
             chunks->preset, chunks->encoder->name, chunks->encoder->preset);
     }
     chunks->tune = chunks->encode.tune;
@@ -290,8 +289,8 @@ static void warn_of_times(const struct gpume_chunks *chunks)
     const struct gpume_spacing *spacing = &chunks->spacing;
     if (chunks->uneven > 0) {
         gpume_console_warning("%s: frame %" PRIu64 " is not %" PRIu64 "/%" PRIu64
-                              " s after the one before, but CRFs are found for frames that are: "
-                              "where Av1an sees another rate, quality and size differ",
+                              " s after the one before, but CRFs are chosen for a constant rate; "
+                              "if Av1an sees another rate, quality and size differ",
             chunks->label, chunks->uneven, spacing->den, spacing->num);
     }
 }

@@ -127,7 +127,7 @@ def _as_columns(table: np.ndarray, fine: bool, name: str) -> np.ndarray:
     """The table with its known columns alone, in the types of Pair.table."""
     names = [column for column in COLUMNS if column in (table.dtype.names or ())]
     if not set(_PLACES) <= set(names):
-        raise FormatError(f"{name}: has no columns {', '.join(_PLACES)}; it is no file of vectors")
+        raise FormatError(f"{name}: has no columns {', '.join(_PLACES)}; it is not a file of vectors")
     if len(table) == 0:
         raise FormatError(f"{name}: has no vectors")
     floats = fine or table["dx"].dtype.kind == "f"

@@ -81,8 +81,9 @@ const struct gpume_param gpume_params_table[] = {
             "times the bits that code the vector's difference from its predictor")},
     {ROW(predictor, CHOICE, 3), CHOICES(predictors, "GPUME_PREDICTOR_"),
         OPTION("predictor", "zero|median|FILE",
-            "what a vector's bits are counted from: (0,0), the median of neighbouring vectors of "
-            "the pass before, or the vectors of a file (default zero)")},
+            "what vectors are predicted from, since only the difference costs bits: (0,0), the "
+            "median of neighbouring vectors of the previous pass, or the vectors of a file "
+            "(default zero)")},
     {ROW(predict, OTHER, 3), .option = "predictor"},
     {ROW(predict_opaque, OTHER, 3)},
     {ROW(passes, NUMBER, 3), LIMITS(1, GPUME_PASSES_MAX),

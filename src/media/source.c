@@ -586,9 +586,9 @@ static const char *why_not_divided(const struct gpume_source *source)
 {
     const struct gpume_source_options *options = &source->options;
     return options->path_count > 1                   ? "two inputs have one frame each"
-           : options->filter                         ? "filters take frames in their order"
-           : options->motion                         ? "motion vectors are taken from it"
-           : !gpume_input_is_file(options->paths[0]) ? "it is no file"
+           : options->filter                         ? "filters need all frames in order"
+           : options->motion                         ? "its motion vectors are read"
+           : !gpume_input_is_file(options->paths[0]) ? "it is not a file"
            : !source->decoder->divide                ? "it is not compressed"
                                                      : NULL;
 }
@@ -603,15 +603,15 @@ void gpume_source_divide(struct gpume_source *source, struct gpume_division *div
         source->division = *division;
         /* Nothing spoke against it before packets were looked at. */
         why = gpume_coded_pictures_know(source->info.codec)
-                  ? "times are missing or unordered, no decoder can begin within it, or memory "
-                    "allows no other"
+                  ? "times are missing or unordered, no decoder can begin within it, or there is "
+                    "too little memory"
                   : "only H.264, HEVC, MPEG-2 and VP9 are divided";
     } else {
         division->decoders = 1;
         division->bytes = 0;
     }
     if (division->decoders == 1 && division->asked) {
-        gpume_log_write(&source->options.log, GPUME_LOG_WARNING, "%s: has one decoder: %s",
+        gpume_log_write(&source->options.log, GPUME_LOG_WARNING, "%s: only one decoder is used: %s",
             label_of(source), why);
     }
 }

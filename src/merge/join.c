@@ -119,7 +119,7 @@ static int mvf_length(struct gpume_join_file *file, int fd, const struct gpume_l
     }
     return fits && at == file->bytes
                ? GPUME_OK
-               : refuse_part(file->path, "is not as long as its heads say", log);
+               : refuse_part(file->path, "is not as long as its headers say", log);
 }
 
 /* Finds the number of rows in the head, as gpume writes it. */
@@ -170,7 +170,7 @@ static int npy_length(struct gpume_join_file *file, int fd, const struct gpume_l
     }
     return npy_fits(&npy, file->bytes - file->head_bytes)
                ? GPUME_OK
-               : refuse_part(file->path, "has another number of rows than its head says", log);
+               : refuse_part(file->path, "has another number of rows than its header says", log);
 }
 
 /* Chunks of a length, a name, their data and a checksum, of which the last is IEND. */
@@ -275,7 +275,7 @@ static int check_still(const char *path, int fd, const struct gpume_log *log)
     } else {
         fits = still_fits(head, fd, bytes);
     }
-    return fits ? GPUME_OK : refuse_part(path, "is not as long as its head says", log);
+    return fits ? GPUME_OK : refuse_part(path, "is not as long as its header says", log);
 }
 
 int gpume_merge_length_still(const char *path, const struct gpume_log *log)
@@ -434,7 +434,7 @@ static int look_at_head(struct gpume_join_file *file, int fd, const struct gpume
     struct stat info;
     int status;
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        return refuse_part(file->path, "is no file", log);
+        return refuse_part(file->path, "is not a file", log);
     }
     file->bytes = (uint64_t)info.st_size;
     file->head = malloc(GPUME_JOIN_HEAD_MAX);
@@ -677,8 +677,8 @@ int gpume_join_check(
     const bool same = is_same_head(a, b);
     return same ? GPUME_OK
                 : gpume_log_fail(log, GPUME_INVALID,
-                      "%s: begins otherwise than %s: another format or other columns; run that "
-                      "part again as the others",
+                      "%s: begins differently from %s: another format or other columns; run that "
+                      "part again like the others",
                       b->path, a->path);
 }
 
@@ -697,7 +697,7 @@ static int npy_head(struct gpume_out *out, const struct gpume_join_file *files, 
     memcpy(text, first->head, at);
     size_t used = at + (size_t)snprintf(text + at, 32, "%" PRIu64, rows);
     if (used + (end - rest) + 1 > first->head_bytes) {
-        return refuse_part(first->path, "its head has no room for the sum of all rows", log);
+        return refuse_part(first->path, "its header has no room for the sum of all rows", log);
     }
     memcpy(text + used, first->head + rest, end - rest);
     used += end - rest;

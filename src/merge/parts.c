@@ -62,7 +62,7 @@ static int refuse_absent(
     }
     if (stat(part->folder, &info) != 0 || !S_ISDIR(info.st_mode)) {
         return gpume_log_fail(log, GPUME_INVALID,
-            "%s: is no folder; a part is the folder that a run wrote with -o", part->folder);
+            "%s: is not a folder; a part is the folder that a run wrote with -o", part->folder);
     }
     return gpume_log_fail(log, GPUME_INVALID,
         "%s: is incomplete: it has no summary.json, which a run with -o writes last; run that part "
@@ -223,7 +223,7 @@ static int refuse_difference(const struct gpume_merge_part *a, const struct gpum
     gpume_json_show(in_a, was);
     gpume_json_show(in_b, is);
     return gpume_log_fail(log, GPUME_INVALID,
-        "%s: is a part of another run than %s: %s is %s, not %s; run it again as the others",
+        "%s: is a part of another run than %s: %s is %s, not %s; run it again like the others",
         b->folder, a->folder, what, is, was);
 }
 
@@ -691,7 +691,7 @@ static int close_file(struct joining *joining)
     const int status = joining->rows == joining->part->fields
                            ? GPUME_OK
                            : gpume_stream_refuse_whole(joining->stream,
-                                 "has not the frame pairs of its part; run that part again");
+                                 "does not have the frame pairs of its part; run that part again");
     gpume_stream_close(&joining->stream);
     return status;
 }

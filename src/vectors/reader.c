@@ -76,7 +76,7 @@ static int choose_format(struct gpume_vectors_reader *reader)
     reader->format = gpume_vectors_format_probe(head, bytes);
     if (reader->format == &gpume_vectors_csv && memchr(head, 0, bytes)) {
         return gpume_stream_refuse_whole(reader->input.stream,
-            "is no file of vectors; 'gpume vectors' takes those that a coded video holds");
+            "is not a file of vectors; 'gpume vectors' extracts those of a coded video");
     }
     if (!reader->format->reader) {
         return gpume_stream_refuse_whole(reader->input.stream, reader->format->unread);

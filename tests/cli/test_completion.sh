@@ -23,7 +23,7 @@ devices=$("$gpume" devices --json | sed -n 's/.*"index": \([0-9]*\).*/\1/p' | tr
 accepted() {
     while IFS= read -r option; do
         run $1 "$option=" x y z
-        ! grep -q "is no option of\|unknown option" "$scratch/err" ||
+        ! grep -q "is not an option of\|unknown option" "$scratch/err" ||
             fail "$1 does not take $option"
     done
 }

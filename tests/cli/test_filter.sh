@@ -157,7 +157,7 @@ grep -q '^noise  *not measured: with --strength 0 ' "$scratch/out" || fail "nois
 expect 0 filter one.y4m -o clean.y4m -y --backend "$engine"
 grep -q '^noise  *not measured: .*; give --noise a number$' "$scratch/out" || fail "noise is said to be measured in one frame"
 expect 0 filter one.y4m --noise 5 -o clean.y4m -y --backend "$engine"
-grep -q '^noise  *5\.00 steps of 8 bits' "$scratch/out" || fail "noise that was given is not said"
+grep -q '^noise  *5\.00 steps of 8-bit samples' "$scratch/out" || fail "noise that was given is not said"
 
 # Both engines; with Vulkan there is one more.
 if [ "$engine" = cpu ] && have_vulkan; then
@@ -342,7 +342,7 @@ ffmpeg -nostdin -v error -y -i even.y4m -c:v ffv1 -metadata:s:v rotate=90 turned
 ffmpeg -nostdin -v error -y -display_rotation -90 -i even.y4m -c:v ffv1 turned.mov 2>/dev/null
 if have ffprobe && ffprobe -v error -show_streams turned.mov | grep -q '^rotation=-90'; then
     expect 0 filter turned.mov -o turned.y4m --backend "$engine"
-    says "turned by 90 degrees"
+    says "rotated by 90 degrees"
     says "transpose=clock"
     for output in --overlay=turned.png --residual=turned.mkv --report=turned.HTML --report-dir=turned.pages; do
         expect 0 turned.mov --frames 1 $output --backend "$engine"

@@ -108,7 +108,7 @@ says "only 18 flat blocks"
 [ "$(numbers sY tiny.tbl)" = "0 " ] || fail "grain of a picture without a block"
 ! grep -q "comes first" "$scratch/err" || fail "an order of one input"
 expect 0 grain base.y4m noisy.y4m -o none.tbl
-says "no grain was found, so the table makes none; INPUT comes first"
+says "no grain was found, so the table adds none; INPUT comes first"
 
 ffmpeg -nostdin -v error -y -i base.y4m -vf lutyuv=y=255-val foreign.y4m
 expect 0 grain base.y4m foreign.y4m -o foreign.tbl

@@ -132,10 +132,10 @@ for choice in same nearest; do
     expect 0 fields.y4m --backend cpu -o fields -y -q --fields "$choice"
     [ ! -s "$scratch/err" ] || fail "a warning about fields that are searched as such"
 done
-# What says that it is progressive has no fields; a filter may make some, and a file may be wrong.
+# What is marked as progressive has no fields; a filter may make some, and a file may be wrong.
 cp clip.y4m whole.y4m
 expect 0 whole.y4m --backend cpu -o fields -y --fields same
-warns "whole.y4m: says that it is progressive"
+warns "whole.y4m: is marked as progressive"
 [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "more than one line"
 for quiet in "-q" "--vf setfield=tff"; do
     # shellcheck disable=SC2086 # several words
@@ -144,7 +144,7 @@ for quiet in "-q" "--vf setfield=tff"; do
 done
 if have ffmpeg && ffmpeg -v error -i whole.y4m -c:v mpeg2video -q:v 2 whole.mkv 2>/dev/null; then
     expect 0 whole.mkv --backend cpu -o fields -y --fields same
-    warns "whole.mkv: says that it is progressive"
+    warns "whole.mkv: is marked as progressive"
 fi
 { head -1 clip.y4m | sed 's/ Ip//'; tail -n +2 clip.y4m; } >silent.y4m
 expect 0 silent.y4m --backend cpu -o fields -y --fields same

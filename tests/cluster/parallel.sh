@@ -35,5 +35,5 @@ cmp -s one/vectors.csv "the result/vectors.csv" || fail "again: vectors.csv is n
 
 rm -r "the result.parts/part-2"
 ! "$scripts/merge.sh" "the result.parts" 3 none 2>"$scratch/err" || fail "merged without a part"
-says "the result.parts/part-2: is no folder"
+says "the result.parts/part-2: is not a folder"
 exit 0

@@ -151,7 +151,7 @@ mv out.parts/part-1 away
 merge=$(sbatch --parsable --output=merge.log "$scripts/merge.sh" out.parts 2 none) || fail "no merge"
 wait_for ended "$merge"
 [ "$(state "$merge")" = FAILED ] || fail "the merge without a part is $(state "$merge")"
-shown merge.log 'out.parts/part-1: is no folder'
+shown merge.log 'out.parts/part-1: is not a folder'
 [ ! -e none ] || fail "it left its folder"
 
 # So does a part that fails: the merge never starts, and is removed from the queue.

@@ -22,9 +22,9 @@ static const char *const x264_pyramids[] = {"none", "strict", "normal", NULL};
 
 static const struct gpume_encode_option x264_options[] = {
     {GPUME_ENCODE_OPTION("keyint", NUMBER, keyint, 1, KEYINT_MAX),
-        .help = "most frames between IDR frames", .compared = true},
+        .help = "largest distance of IDR frames", .compared = true},
     {GPUME_ENCODE_OPTION("min-keyint", NUMBER, min_keyint, 0, KEYINT_MAX),
-        .help = "fewest frames between IDR frames", .zero = "a tenth of keyint, at most a second"},
+        .help = "smallest distance of IDR frames", .zero = "a tenth of keyint, at most a second"},
     {GPUME_ENCODE_OPTION("scenecut", NUMBER, scenecut, 0, 400),
         .help = "how readily scene cuts become I frames (0: never)"},
     {GPUME_ENCODE_OPTION("bframes", NUMBER, bframes, 0, GPUME_BFRAMES_MAX),
