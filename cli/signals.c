@@ -122,8 +122,8 @@ static void end_late(void)
 {
     pthread_mutex_lock(&signals.mutex);
     if (signals.untold) {
-        gpume_console_error_add("the program ended at once, so unfinished outputs may be left, "
-                                "which the next run of these names removes");
+        gpume_console_error_add("the program ended at once, so unfinished outputs may remain; the "
+                                "next run with these outputs removes them");
     }
     call_leave();
     end_program();

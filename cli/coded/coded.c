@@ -454,11 +454,11 @@ enum gpume_exit gpume_coded_refuse(
 {
     return predicted > 0
                ? gpume_refuse(GPUME_EXIT_INPUT,
-                     "%s: FFmpeg exports no motion vectors of %s video; it does of H.264, MPEG-1, "
+                     "%s: FFmpeg exports no motion vectors of %s video; it does for H.264, MPEG-1, "
                      "MPEG-2, MPEG-4, H.263 and their relatives",
                      info->label, info->codec)
                : gpume_refuse(GPUME_EXIT_INPUT,
-                     "%s: has no motion vectors: all of its frames are coded alone (%" PRIu64 ")",
+                     "%s: has no motion vectors: all of its frames are intra coded (%" PRIu64 ")",
                      info->label, frames);
 }
 

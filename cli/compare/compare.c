@@ -1033,8 +1033,8 @@ static struct gpume_option table[] = {
                 "page"},
     {GPUME_OPTION_VF(OPTIONS, source.filter), .needs = "video"},
     {GPUME_ROW_CHOICE("map-key", "auto|on|off", OPTIONS, key, gpume_look_keys),
-        .help = "say in a corner of the map what its colours mean; auto: if it covers little of "
-                "the picture (default auto)",
+        .help = "explain the colours in a corner of the map; auto: if that covers little of the "
+                "picture (default auto)",
         .needs = "map"},
     {GPUME_ROW_FILE("report", "FILE", OPTIONS, report),
         .help = "write a page, .html, with both runs side by side: vectors, costs and differences "

@@ -119,8 +119,8 @@ extern const char *const gpume_choices_shell[];
 #define GPUME_OPTION_DECODERS(s, m)                                                                \
     GPUME_ROW("decoders", "N|auto", number_or_auto, s, m),                                         \
         .min = 1, .max = 64, .words = "auto 1 2 4 8",                                              \
-        .help = "decode up to N parts of a video file side by side, 1 to 64; the results "         \
-                "are the same (default auto: by processors)"
+        .help = "decode up to N parts of a video file in parallel, 1 to 64; the results are "      \
+                "the same (default auto: by the number of processors)"
 
 #define GPUME_OPTION_ALLOW_NETWORK(s, m)                                                           \
     GPUME_ROW_FLAG("allow-network", s, m),                                                         \
@@ -227,9 +227,8 @@ extern const char *const gpume_look_lengths[];
                     "is; fit: arrows that stay inside their blocks (default fit)",                 \
             .needs = "overlay"},                                                                   \
         {GPUME_ROW_NUMBER("arrow-spacing", s, m.arrow_spacing, 1, 1024),                           \
-            .help =                                                                                \
-                "pixels of the overlay between arrows, at least, 1 to 1024; of smaller blocks "    \
-                "several share their mean (default: 1/27 of the shorter side, 20 or more)",        \
+            .help = "least distance between arrows in pixels of the overlay, 1 to 1024; smaller "  \
+                    "blocks share an arrow (default: 1/27 of the shorter side, 20 or more)",       \
             .needs = "overlay"},                                                                   \
         {GPUME_ROW_REAL("arrow-width", "N", s, m.arrow_width, 0.5, 64),                            \
             .help = "width of arrows in pixels of the overlay, 0.5 to 64 (default: by their "      \

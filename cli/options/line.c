@@ -767,7 +767,7 @@ int gpume_name_check_folder(const char *path)
     const char *option = option_of_file(path);
     return option && (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
                ? gpume_refuse(GPUME_INVALID,
-                     "-o %s: names a folder for several files; for this file alone, write %s %s",
+                     "-o %s: names a folder for several files; for only this file, write %s %s",
                      path, option, path)
                : GPUME_OK;
 }

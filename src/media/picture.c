@@ -117,8 +117,8 @@ static const char *name_fault(const char *path, bool single, uint32_t bits, bool
     }
     const bool still = format->kind == STILLS;
     if (still && (colour ? format->colour : format->gray) == NONE) {
-        return colour ? "pgm holds gray alone, the pictures have colours; use .ppm or .png"
-                      : "ppm holds colours, the pictures are gray; use .pgm or .png";
+        return colour ? "pgm holds only gray, the pictures have colours; use .ppm or .png"
+                      : "ppm holds only colours, the pictures are gray; use .pgm or .png";
     }
     if (gpume_text_is_stdout(path) && isatty(STDOUT_FILENO)) {
         return "a terminal cannot show video; name a file, or pipe it to a program";

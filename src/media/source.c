@@ -154,7 +154,7 @@ static int keep_still(struct gpume_source *source, const struct gpume_source_inf
     GPUME_CHECK(source->options.pictures ? GPUME_OK : find_other(source, info, &other));
     return other ? gpume_log_fail(&source->options.log, GPUME_INVALID,
                        "%s: has more than one frame, but two inputs must be still pictures; give "
-                       "one video alone, or add --pictures to take the first frame of each",
+                       "only one video, or add --pictures to take the first frame of each",
                        label_of(source))
                  : GPUME_OK;
 }

@@ -247,7 +247,7 @@ if have x264; then
     if grep -q 'outputs were removed' "$scratch/err"; then
         only signals
     else
-        says "unfinished outputs may be left"
+        says "unfinished outputs may remain"
         [ ! -e signals/l.html ] || fail "three signals: an output got its name"
         expect 0 ladder clip.y4m --backend cpu -o signals/l.html
         only signals l.html
