@@ -486,8 +486,8 @@ enum gpume_exit gpume_filter_check_input(
             info->label);
     }
     if (info->progressive && fields == GPUME_FILTER_FIELDS) {
-        gpume_console_warning("%s: is marked as progressive, so filtering by fields only halves "
-                              "the lines that motion is searched in; leave out --fields",
+        gpume_console_warning("%s: is marked as progressive, so --fields brings nothing and halves "
+                              "the lines in which motion is searched; leave it out",
             info->label);
     }
     return GPUME_EXIT_DONE;
