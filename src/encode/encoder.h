@@ -148,8 +148,8 @@ struct gpume_encoder {
          * 0: never. */
         uint32_t still;
         /* For a CRF: the gpume_pass_noise n of frames whose I frame is finer than P frames by half
-         * as much as without noise; noise^2 / (noise^2 + n^2) of that is left. 0: noise does not
-         * matter. */
+         * as much as without noise; n^4 / (n^4 + noise^4) of that is taken. Below 1024. 0: noise
+         * does not matter. */
         uint32_t noise;
         /* For a CRF: the gpume_pass_noise n at which gpume_pass_find_quiet takes half of what it
          * may, and the whole tree an eighth; n^4 / (n^4 + quiet^4) of it. Below 1024. 0: nothing.

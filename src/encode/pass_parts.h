@@ -179,10 +179,10 @@ int32_t gpume_pass_crf_strength(const struct gpume_pass *pass, size_t index);
 #define GPUME_PASS_NOISE_MAX 1023u
 uint32_t gpume_pass_noise(const struct gpume_decision *decision);
 
-/* What noise may take of the tree's offset of each block: q^2 / c^2 of it, where c is its intra
- * cost, and q the one that a twentieth of the blocks with any detail do not exceed. Of a block of
- * noise alone, the best of many vectors predicts a little more than intra prediction does, but a
- * reference that keeps its noise helps it little. */
+/* What noise may take of the tree's offset of each block: 2 q^2 / c^2 of it, at most all, where c
+ * is its intra cost, and q the one that a twentieth of the blocks with any detail do not exceed. Of
+ * a block of noise alone, the best of many vectors predicts a little more than intra prediction
+ * does, but a reference that keeps its noise helps it little. Such blocks cost up to 1.4 q. */
 void gpume_pass_find_quiet(const struct gpume_decision *decision, int16_t *quiet);
 
 /* How much of that it takes, in 1/256. */

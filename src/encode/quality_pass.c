@@ -108,29 +108,25 @@ uint32_t gpume_pass_noise(const struct gpume_decision *decision)
 
 void gpume_pass_find_quiet(const struct gpume_decision *decision, int16_t *quiet)
 {
-    const int64_t low = low_cost(decision, decision->intra_costs, true), square = low * low;
+    const int64_t low = low_cost(decision, decision->intra_costs, true), most = 2 * low * low;
     for (uint32_t i = 0; i < decision->blocks_x * decision->blocks_y; i++) {
-        const int64_t cost = decision->intra_costs[i];
+        const int64_t cost = decision->intra_costs[i], square = cost * cost;
         const int64_t tree = decision->offsets[i] - decision->aq_offsets[i]; /* less than 2^16 */
-        quiet[i] = (int16_t)(cost > low ? tree * square / (cost * cost) : tree);
+        quiet[i] = (int16_t)(square > most ? tree * most / square : tree);
     }
 }
 
-/* What a CRF leaves of the 2.9 QP by which an I frame is finer, in 1/256. Noise differs from frame
- * to frame, so a frame that keeps it helps no other one, and it takes many bits. Chunks have the
- * encoder's own tree. */
-static int32_t part_by_noise(const struct gpume_pass *pass, uint32_t noise)
+/* n^4 / (n^4 + half^4) of noise n, in 1/256. Chunks have the encoder's own tree. */
+static int32_t part_of_noise(const struct gpume_pass *pass, uint32_t noise, uint32_t half)
 {
-    const uint64_t half = pass->params.chunks ? 0 : pass->encoder->tree.noise;
-    assert(half <= GPUME_PASS_NOISE_MAX && noise <= GPUME_PASS_NOISE_MAX); /* squares: < 2^20 */
-    return half > 0 ? (int32_t)(256 * half * half / (half * half + (uint64_t)noise * noise)) : 256;
+    const uint64_t n = (uint64_t)noise * noise, h = (uint64_t)half * half; /* squares: < 2^40 */
+    assert(half <= GPUME_PASS_NOISE_MAX && noise <= GPUME_PASS_NOISE_MAX);
+    return half > 0 && !pass->params.chunks ? (int32_t)(256 * n * n / (h * h + n * n)) : 0;
 }
 
 int32_t gpume_pass_quiet_part(const struct gpume_pass *pass, uint32_t noise)
 {
-    const uint64_t half = pass->params.chunks ? 0 : pass->encoder->tree.quiet;
-    const uint64_t n = (uint64_t)noise * noise, h = half * half; /* squares: < 2^40 */
-    return half > 0 ? (int32_t)(256 * n * n / (h * h + n * n)) : 0;
+    return part_of_noise(pass, noise, pass->encoder->tree.quiet);
 }
 
 int32_t gpume_pass_crf_strength(const struct gpume_pass *pass, size_t index)
@@ -158,7 +154,8 @@ static int32_t finer_if_still(
 
 /* Of a frame whose level is known. As for the encoders, QPs that are asked for are whole, and I
  * frames without a tree are finer than P frames; of a CRF without P frames only the first one. With
- * a tree, noise leaves the same part of that as of the tree. */
+ * a tree, noise takes a part of that: it differs from frame to frame, so an I frame that keeps it
+ * helps no other one, and it takes many bits. */
 int32_t gpume_pass_quality_qp(
     const struct gpume_pass *pass, const struct gpume_pass_rate *rate, size_t index)
 {
@@ -176,12 +173,12 @@ int32_t gpume_pass_quality_qp(
         return limit_qp(pass, gpume_pass_whole_qp(qp));
     }
     const int32_t beside_p = is_intra && options->tree ? qp - of_p : 0;
-    const int32_t kept_back = beside_p - beside_p * part_by_noise(pass, row->noise) / 256;
+    const int32_t noise = part_of_noise(pass, row->noise, pass->encoder->tree.noise);
     const int32_t strength = gpume_pass_crf_strength(pass, index);
     const int32_t tree = row->level * strength / 256 * gpume_target_tree_part(options) / 256;
     const int32_t more = pass->encoder->crf_qp(options, index > 0 ? type : GPUME_FRAME_P);
     const int32_t still = is_intra ? finer_if_still(pass, row, strength) : 0;
-    return limit_qp(pass, qp - kept_back + more + row->shift - tree - still);
+    return limit_qp(pass, qp - beside_p * noise / 256 + more + row->shift - tree - still);
 }
 
 /* Of a fidelity. Its frames have QPs by formulas. */

@@ -1323,8 +1323,8 @@ static uint32_t noise_of(uint16_t (*costs)[40], const uint16_t *intra_costs, con
     return gpume_pass_noise(&decision);
 }
 
-/* Of a tree that gives each block -400, blocks of noise lose all, and others the less, the more
- * detail they have. */
+/* Of a tree that gives each block -400, blocks of noise, up to sqrt(2) of the low cost of 300, lose
+ * all, and others the less, the more detail they have. */
 static void test_quiet(void)
 {
     int16_t offsets[40], aq_offsets[40], quiet[40];
@@ -1345,10 +1345,12 @@ static void test_quiet(void)
         costs[i] = 0;
     }
     intra_costs[0] = GPUME_COST_OF_NOTHING;
+    intra_costs[37] = 424;
+    intra_costs[38] = 425;
     intra_costs[39] = UINT16_MAX;
     gpume_pass_find_quiet(&decision, quiet);
-    REQUIRE(quiet[0] == -400 && quiet[3] == -400);
-    REQUIRE(quiet[4] == -100 && quiet[38] == -100 && quiet[39] == 0);
+    REQUIRE(quiet[0] == -400 && quiet[3] == -400 && quiet[37] == -400);
+    REQUIRE(quiet[4] == -200 && quiet[36] == -200 && quiet[38] == -398 && quiet[39] == 0);
 }
 
 static void test_quiet_part(void)
