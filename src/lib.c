@@ -295,8 +295,7 @@ static void copy_rows(void *opaque, uint32_t begin, uint32_t end)
 {
     const struct plane_copy *copy = opaque;
     for (uint32_t y = begin; y < end; y++) {
-        memcpy((uint8_t *)copy->to->data + (ptrdiff_t)y * copy->to->stride,
-            (const uint8_t *)copy->from->data + (ptrdiff_t)y * copy->from->stride, copy->row_bytes);
+        memcpy(gpume_plane_row(copy->to, y), gpume_plane_row(copy->from, y), copy->row_bytes);
     }
 }
 
@@ -317,8 +316,7 @@ int gpume_send_plane(gpume *ctx, const struct gpume_plane *plane, int64_t time_u
     if (status != GPUME_OK) {
         return status;
     }
-    struct plane_copy copy = {
-        &frame->plane, plane, (size_t)plane->width * (plane->bits > 8 ? 2 : 1)};
+    struct plane_copy copy = {&frame->plane, plane, gpume_plane_row_bytes(plane)};
     gpume_bands_run(&ctx->copying, plane->height, copy.row_bytes, copy_rows, &copy);
     return send_frame(ctx, &frame, time_us);
 }

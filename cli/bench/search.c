@@ -781,11 +781,7 @@ static int take_input_frame(void *client, const struct gpume_plane *luma, int64_
     struct gpume_bench_clip *clip = &((struct search_job *)client)->clip;
     (void)time_us;
     GPUME_CHECK(gpume_bench_clip_add(clip, luma->width, luma->height, luma->bits));
-    const struct gpume_plane *plane = &clip->planes[clip->count - 1];
-    for (uint32_t y = 0; y < plane->height; y++) {
-        memcpy((uint8_t *)plane->data + (ptrdiff_t)y * plane->stride,
-            (const uint8_t *)luma->data + (ptrdiff_t)y * luma->stride, (size_t)plane->stride);
-    }
+    gpume_plane_copy(&clip->planes[clip->count - 1], luma);
     return GPUME_OK;
 }
 

@@ -402,11 +402,10 @@ uint32_t gpume_bench_cost(const struct gpume_plane *target, const struct gpume_p
     const ptrdiff_t y = (ptrdiff_t)(index / blocks_x * block);
     uint32_t cost = 0;
     for (ptrdiff_t j = 0; j < (ptrdiff_t)block; j++) {
-        const uint8_t *c = (const uint8_t *)target->data + (y + j) * target->stride + x;
-        const uint8_t *r = (const uint8_t *)reference->data +
-                           (y + j + vector.dy) * reference->stride + x + vector.dx;
+        const uint8_t *c = gpume_plane_row(target, y + j);
+        const uint8_t *r = gpume_plane_row(reference, y + j + vector.dy);
         for (uint32_t i = 0; i < block; i++) {
-            cost += (uint32_t)abs(c[i] - r[i]);
+            cost += (uint32_t)abs(c[x + i] - r[x + vector.dx + i]);
         }
     }
     return cost;
@@ -662,7 +661,7 @@ static void fill_frame(struct gpume_plane *plane, enum gpume_bench_content conte
 {
     const uint32_t peak = (1u << plane->bits) - 1;
     for (uint32_t y = 0; y < plane->height; y++) {
-        void *row = (uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
+        void *row = gpume_plane_row(plane, y);
         for (uint32_t x = 0; x < plane->width; x++) {
             const uint32_t value = content == GPUME_BENCH_NOISE ? hash(x, y, frame + 1) & peak
                                                                 : motion_sample(plane, x, y, frame);

@@ -31,8 +31,7 @@ struct match_patch {
 static void take_row(
     const struct gpume_plane *plane, int64_t x, int64_t y, uint32_t count, int32_t *to)
 {
-    const uint8_t *line =
-        (const uint8_t *)plane->data + gpume_nearest(y, plane->height) * plane->stride;
+    const uint8_t *line = gpume_plane_row(plane, gpume_nearest(y, plane->height));
     const uint16_t *wide = (const uint16_t *)(const void *)line;
     const bool whole = x >= 0 && x + count <= plane->width;
     if (whole && plane->bits > 8) {

@@ -350,7 +350,7 @@ static void put_samples(const struct gpume_plane *plane, const struct gpume_matc
 {
     const int32_t *from = samples->values;
     for (uint32_t y = 0; y < block->h; y++) {
-        uint8_t *row = (uint8_t *)plane->data + (ptrdiff_t)(block->y + y) * plane->stride;
+        uint8_t *row = gpume_plane_row(plane, block->y + y);
         uint16_t *wide = (uint16_t *)(void *)row;
         for (uint32_t x = block->x; x < block->x + block->w; x++) {
             if (plane->bits > 8) {

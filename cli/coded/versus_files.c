@@ -83,9 +83,7 @@ static void take_crops(struct gpume_versus_listed *listed, struct gpume_versus *
     gpume_versus_predict(versus, &listed->block, 1, &predicted[1]);
     for (uint32_t i = 0; i < listed->width * listed->height; i++) {
         const uint32_t x = listed->left + i % listed->width, y = listed->top + i / listed->width;
-        const void *row = (const char *)target->data + (ptrdiff_t)y * target->stride;
-        const uint32_t sample =
-            target->bits > 8 ? ((const uint16_t *)row)[x] : ((const uint8_t *)row)[x];
+        const uint32_t sample = gpume_plane_sample(target, x, y);
         const uint32_t column = x - place->x, line = y - place->y; /* large outside the block */
         const bool within = column < place->w && line < place->h;
         listed->crops[0][i] = upper_bits(sample, target->bits);

@@ -331,15 +331,6 @@ static enum gpume_exit open_files(void *client)
 
 /* --- frames */
 
-/* from: without gaps between its rows. */
-static void copy_plane(const struct gpume_plane *to, const struct gpume_plane *from)
-{
-    for (uint32_t y = 0; y < to->height; y++) {
-        memcpy((char *)to->data + y * to->stride, (const char *)from->data + y * from->stride,
-            (size_t)from->stride);
-    }
-}
-
 /* Reads a frame into the planes that are measured, and sends a copy to the library. */
 static int read_measured_frame(void *opaque, int64_t *time_us)
 {
@@ -350,7 +341,7 @@ static int read_measured_frame(void *opaque, int64_t *time_us)
     int status;
     GPUME_TRY(gpume_source_read(against->job.source, plane, time_us));
     GPUME_TRY(gpume_frame_acquire(against->job.ctx, &frame, &upload, GPUME_WAIT));
-    copy_plane(&upload, plane);
+    gpume_plane_copy(&upload, plane);
     GPUME_TRY(gpume_send(against->job.ctx, &frame, *time_us));
 fail:
     return status;

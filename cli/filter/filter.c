@@ -107,17 +107,11 @@ static int pass_frame(struct filter *filter)
     return filter->put ? filter->put(filter->client, &result.planes[0], result.time_us) : GPUME_OK;
 }
 
-static size_t row_bytes(const struct gpume_plane *plane)
-{
-    return (size_t)plane->width * (plane->bits > 8 ? 2 : 1);
-}
-
 static bool is_equal(const struct gpume_plane *a, const struct gpume_plane *b)
 {
     bool same = true;
     for (uint32_t y = 0; y < a->height && same; y++) {
-        same = memcmp((const uint8_t *)a->data + (ptrdiff_t)y * a->stride,
-                   (const uint8_t *)b->data + (ptrdiff_t)y * b->stride, row_bytes(a)) == 0;
+        same = memcmp(gpume_plane_row(a, y), gpume_plane_row(b, y), gpume_plane_row_bytes(a)) == 0;
     }
     return same;
 }
@@ -134,11 +128,7 @@ static void keep_source(struct filter *filter, const struct gpume_plane *planes,
         return;
     }
     for (uint32_t p = 0; p < count; p++) {
-        const struct gpume_plane *to = &filter->sources[filter->kept % RING][p];
-        for (uint32_t y = 0; y < to->height; y++) {
-            memcpy((uint8_t *)to->data + (ptrdiff_t)y * to->stride,
-                (const uint8_t *)planes[p].data + (ptrdiff_t)y * planes[p].stride, row_bytes(to));
-        }
+        gpume_plane_copy(&filter->sources[filter->kept % RING][p], &planes[p]);
     }
     filter->firsts[filter->kept++ % RING] = filter->job.frames - 1;
 }

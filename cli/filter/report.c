@@ -59,9 +59,8 @@ struct gpume_filter_report {
 
 static double sample_of(const struct gpume_plane *plane, uint32_t x, uint32_t y)
 {
-    const uint8_t *row = (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
-    return plane->bits > 8 ? ldexp(((const uint16_t *)(const void *)row)[x], 8 - (int)plane->bits)
-                           : row[x];
+    const uint32_t sample = gpume_plane_sample(plane, x, y);
+    return plane->bits > 8 ? ldexp(sample, 8 - (int)plane->bits) : sample;
 }
 
 /* --- what is kept */

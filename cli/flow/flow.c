@@ -202,7 +202,7 @@ static void take_samples(float *to, const struct gpume_plane *plane)
 {
     const float scale = 1.0f / (float)(1u << (plane->bits - 8));
     for (uint32_t y = 0; y < plane->height; y++) {
-        const uint8_t *row = (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
+        const uint8_t *row = gpume_plane_row(plane, y);
         const uint16_t *wide = (const uint16_t *)(const void *)row;
         for (uint32_t x = 0; x < plane->width; x++) {
             *to++ = plane->bits > 8 ? (float)wide[x] * scale : (float)row[x];
@@ -237,8 +237,7 @@ static void take_errors(void *opaque, uint32_t begin, uint32_t end)
     for (uint32_t y = begin; y < end; y++) {
         double *errors = row_of(dense, ERRORS, y);
         const float *wanted = dense->wanted + (size_t)y * dense->width;
-        const uint8_t *row =
-            (const uint8_t *)predicted->data + (ptrdiff_t)(y + grid->y) * predicted->stride;
+        const uint8_t *row = gpume_plane_row(predicted, y + grid->y);
         const uint16_t *wide = (const uint16_t *)(const void *)row;
         for (uint32_t x = 0; x < dense->width; x++) {
             const uint32_t sample = dense->bits > 8 ? wide[x + grid->x] : row[x + grid->x];
@@ -664,8 +663,7 @@ static int send_padded(struct flow *flow, const struct gpume_plane *plane, uint3
     GPUME_TRY(gpume_frame_acquire(flow->job.ctx, &frame, &to, GPUME_WAIT));
     for (uint32_t row = 0; row < to.height; row++) {
         const uint32_t from = row < y ? 0 : row - y < plane->height ? row - y : plane->height - 1;
-        pad_samples((char *)to.data + (ptrdiff_t)row * to.stride,
-            (const char *)plane->data + (ptrdiff_t)from * plane->stride, plane->width, x,
+        pad_samples(gpume_plane_row(&to, row), gpume_plane_row(plane, from), plane->width, x,
             to.width - plane->width - x, bytes);
     }
     GPUME_TRY(gpume_send(flow->job.ctx, &frame, 0));

@@ -298,10 +298,7 @@ static int take_frame(void *opaque, const struct gpume_plane *luma, int64_t time
     struct methods *methods = opaque;
     const uint64_t frame = methods->job.frames - 1;
     const struct gpume_plane *plane = &methods->planes[frame % FRAMES];
-    for (uint32_t y = 0; y < plane->height; y++) {
-        memcpy((uint8_t *)plane->data + (ptrdiff_t)y * plane->stride,
-            (const uint8_t *)luma->data + (ptrdiff_t)y * luma->stride, plane->width);
-    }
+    gpume_plane_copy(plane, luma);
     GPUME_CHECK(take_exact(methods, frame, time_us));
     GPUME_CHECK(take_plain(methods, frame, time_us));
     for (size_t row = FIRST; row < NONE; row++) {

@@ -38,10 +38,10 @@ static struct cost measure_tallied_block(
     const struct gpume_tally_pair *pair, uint32_t x, uint32_t y, struct gpume_vector vector)
 {
     struct cost cost = {0, 0};
-    const uint8_t *c =
-        (const uint8_t *)pair->target->data + (ptrdiff_t)y * pair->target->stride + x;
-    const uint8_t *r = (const uint8_t *)pair->reference->data +
-                       ((ptrdiff_t)y + vector.dy) * pair->reference->stride + x + vector.dx;
+    const uint8_t *c = gpume_plane_row(pair->target, y);
+    const uint8_t *r = gpume_plane_row(pair->reference, (int64_t)y + vector.dy);
+    c += x;
+    r += (ptrdiff_t)x + vector.dx;
     for (uint32_t j = 0; j < pair->block; j++) {
         uint32_t sad = 0, sse = 0; /* at most 128 * 255 * 255 */
         for (uint32_t i = 0; i < pair->block; i++) {
@@ -469,7 +469,7 @@ static bool make_rgb(struct pair_pictures *pictures)
         .bits = 8};
     uint8_t *to = pictures->rgb.data;
     for (uint32_t y = 0; to && y < luma->height; y++) {
-        const uint8_t *from = (const uint8_t *)luma->data + (ptrdiff_t)y * luma->stride;
+        const uint8_t *from = gpume_plane_row(luma, y);
         for (uint32_t x = 0; x < luma->width; x++, to += 3) {
             to[0] = to[1] = to[2] = from[x];
         }

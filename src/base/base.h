@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What every module uses: ways out after a failure, integer arithmetic, arrays that grow, and a
- * checksum. Nothing here has state. */
+/* What every module uses: ways out after a failure, integer arithmetic, samples of planes, arrays
+ * that grow, and a checksum. Nothing here has state. */
 #ifndef GPUME_BASE_BASE_H
 #define GPUME_BASE_BASE_H
 
@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --- Helpers for status codes. */
 
@@ -87,6 +88,34 @@ static inline int64_t gpume_nearest(int64_t at, int64_t count)
 static inline uint32_t gpume_bit_width(uint64_t value)
 {
     return value ? 64 - (uint32_t)__builtin_clzll(value) : 0;
+}
+
+/* --- Planes. */
+
+/* The first sample of a row. */
+static inline void *gpume_plane_row(const struct gpume_plane *plane, int64_t y)
+{
+    return (char *)plane->data + (ptrdiff_t)y * plane->stride;
+}
+
+/* Of its samples, without what a stride leaves between rows. */
+static inline size_t gpume_plane_row_bytes(const struct gpume_plane *plane)
+{
+    return (size_t)plane->width * (plane->bits > 8 ? 2 : 1);
+}
+
+/* The samples; `from` has at least the size of `to`, and its bits. */
+static inline void gpume_plane_copy(const struct gpume_plane *to, const struct gpume_plane *from)
+{
+    for (uint32_t y = 0; y < to->height; y++) {
+        memcpy(gpume_plane_row(to, y), gpume_plane_row(from, y), gpume_plane_row_bytes(to));
+    }
+}
+
+static inline uint32_t gpume_plane_sample(const struct gpume_plane *plane, uint32_t x, uint32_t y)
+{
+    const void *row = gpume_plane_row(plane, y);
+    return plane->bits > 8 ? ((const uint16_t *)row)[x] : ((const uint8_t *)row)[x];
 }
 
 /* --- Arrays that grow by doubling. */

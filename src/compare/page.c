@@ -199,7 +199,7 @@ static void lay_ground(const struct gpume_compare_map *map, const struct gpume_p
     const size_t stride = (size_t)map->options.width * 3;
     memset(map->pixels, 0, stride * map->options.height);
     for (uint32_t y = 0; rgb && y < map->options.height; y++) {
-        const uint8_t *from = (const uint8_t *)rgb->data + (ptrdiff_t)y * rgb->stride;
+        const uint8_t *from = gpume_plane_row(rgb, y);
         uint8_t *to = map->pixels + y * stride;
         for (uint32_t x = 0; x < map->options.width; x++, from += 3, to += 3) {
             to[0] = to[1] = to[2] = (uint8_t)(gpume_colour_gray(from) * GROUND >> 8);

@@ -38,7 +38,7 @@ void gpume_pad_row(
     uint32_t bytes = plan->sample_bytes;
     uint32_t below = row < plan->pad_y ? 0 : row - plan->pad_y;
     uint32_t y = gpume_min_u32(below, plane->height - 1);
-    const uint8_t *from = (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
+    const uint8_t *from = gpume_plane_row(plane, y);
     uint8_t *to = (uint8_t *)padded + (size_t)row * plan->padded_stride * bytes;
     memcpy(to + (size_t)plan->pad_x * bytes, from, (size_t)plane->width * bytes);
     extend_row(plan, to);

@@ -24,8 +24,7 @@ static void fill_plane(const struct gpume_plan *plan, void *to, const struct gpu
     int64_t left, int64_t top)
 {
     for (uint32_t y = 0; y < plan->padded_rows; y++) {
-        const char *row = (const char *)from->data +
-                          (ptrdiff_t)gpume_nearest(top + y, from->height) * from->stride;
+        const char *row = gpume_plane_row(from, gpume_nearest(top + y, from->height));
         for (uint32_t x = 0; x < plan->padded_stride; x++) {
             const size_t at = (size_t)y * plan->padded_stride + x;
             const size_t source = (size_t)gpume_nearest(left + x, from->width);

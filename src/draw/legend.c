@@ -347,7 +347,7 @@ void gpume_sprite_put(
     rows = rows < sprite->height ? rows : sprite->height;
     for (int64_t row = first_row; row < rows; row++) {
         const uint32_t *const from = sprite->pixels + row * sprite->width;
-        uint8_t *const to = (uint8_t *)rgb->data + (top + row) * rgb->stride;
+        uint8_t *const to = gpume_plane_row(rgb, top + row);
         for (int64_t column = first; column < columns; column++) {
             if (from[column] != 0) {
                 blend_pixel(to + 3 * (left + column), from[column]);
@@ -459,7 +459,7 @@ void gpume_arrow_put(const struct gpume_arrow *arrow, const struct gpume_plane *
     for (int64_t y = rows.first; y < rows.end; y++) {
         const double below = (double)y + 0.5 - arrow->y;
         const struct span columns = columns_of(arrow, length, reach, (double)y + 0.5, rgb->width);
-        uint8_t *row = (uint8_t *)rgb->data + (ptrdiff_t)y * rgb->stride;
+        uint8_t *row = gpume_plane_row(rgb, y);
         for (int64_t x = columns.first; x < columns.end; x++) {
             const double right = (double)x + 0.5 - arrow->x;
             const double back = -(right * along_x + below * along_y);

@@ -65,11 +65,6 @@ struct look {
     double away; /* of the reverse vector, pixels; 0 if that is not known */
 };
 
-static uint8_t *rgb_row(const struct gpume_plane *plane, uint32_t y)
-{
-    return (uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
-}
-
 static void forget_arrows(struct gpume_overlay *overlay)
 {
     for (size_t i = 0; overlay->arrows && i < overlay->arrow_count; i++) {
@@ -164,11 +159,11 @@ static void enlarge(const struct gpume_overlay *overlay, const struct gpume_plan
     const bool gray = overlay->options.look.style != GPUME_OVERLAY_ARROWS;
     const struct gpume_plane *const picture = &overlay->picture;
     for (uint32_t y = 0; y < rgb->height; y++) {
-        uint8_t *const first = rgb_row(picture, y * scale);
+        uint8_t *const first = gpume_plane_row(picture, y * scale);
         if (scale == 1) {
-            memcpy(first, rgb_row(rgb, y), 3 * (size_t)rgb->width);
+            memcpy(first, gpume_plane_row(rgb, y), 3 * (size_t)rgb->width);
         } else {
-            enlarge_row(first, rgb_row(rgb, y), rgb->width, scale);
+            enlarge_row(first, gpume_plane_row(rgb, y), rgb->width, scale);
         }
         for (uint32_t x = 0; gray && x < picture->width; x++) {
             uint8_t *const p = first + 3 * (size_t)x;
@@ -178,7 +173,7 @@ static void enlarge(const struct gpume_overlay *overlay, const struct gpume_plan
             first[i] = (uint8_t)((first[i] * (100 - dim) + 50) / 100);
         }
         for (uint32_t i = 1; i < scale; i++) {
-            memcpy(rgb_row(picture, y * scale + i), first, 3 * (size_t)picture->width);
+            memcpy(gpume_plane_row(picture, y * scale + i), first, 3 * (size_t)picture->width);
         }
     }
 }
@@ -227,7 +222,8 @@ static void fill(const struct gpume_overlay *overlay, const struct rectangle *pl
     const unsigned r = colour.r * share + 128, g = colour.g * share + 128,
                    b = colour.b * share + 128;
     for (uint32_t y = 0; y < place->height; y++) {
-        uint8_t *p = rgb_row(&overlay->picture, place->y + y) + 3 * (size_t)place->x;
+        uint8_t *p = gpume_plane_row(&overlay->picture, place->y + y);
+        p += 3 * (size_t)place->x;
         for (uint32_t x = 0; x < place->width; x++, p += 3) {
             p[0] = (uint8_t)((p[0] * rest + r) >> 8);
             p[1] = (uint8_t)((p[1] * rest + g) >> 8);
@@ -241,7 +237,8 @@ static void tint(
     const struct gpume_overlay *overlay, const struct rectangle *place, struct gpume_colour colour)
 {
     for (uint32_t y = 0; y < place->height; y++) {
-        uint8_t *p = rgb_row(&overlay->picture, place->y + y) + 3 * (size_t)place->x;
+        uint8_t *p = gpume_plane_row(&overlay->picture, place->y + y);
+        p += 3 * (size_t)place->x;
         for (uint32_t x = 0; x < place->width; x++, p += 3) {
             const unsigned light = FLOW_DARKEST + (256 - FLOW_DARKEST) * p[0] / 255;
             p[0] = (uint8_t)(colour.r * light >> 8);

@@ -39,13 +39,13 @@ struct gpume_band gpume_band_read(
     const uint32_t width = blocks_x * GPUME_SQUARE;
     const uint64_t first = (uint64_t)index * GPUME_SQUARE;
     if (luma->bits == 8 && luma->width == width && first + GPUME_SQUARE < luma->height) {
-        const uint8_t *samples = (const uint8_t *)luma->data + (ptrdiff_t)first * luma->stride;
+        const uint8_t *samples = gpume_plane_row(luma, (int64_t)first);
         return (struct gpume_band){samples, luma->stride};
     }
     const uint32_t shift = luma->bits - 8, half = shift > 0 ? 1u << (shift - 1) : 0;
     for (uint32_t y = 0; y <= GPUME_SQUARE; y++) {
         const uint64_t row = gpume_min_u64(first + y, luma->height - 1);
-        const char *from = (const char *)luma->data + (ptrdiff_t)row * luma->stride;
+        const char *from = gpume_plane_row(luma, (int64_t)row);
         uint8_t *to = memory + (size_t)y * width;
         if (luma->bits == 8) {
             memcpy(to, from, luma->width);
@@ -114,8 +114,8 @@ void gpume_half_quarter(const struct gpume_half *half, const struct gpume_plane 
 {
     for (uint32_t y = 0; y < half->height / 2; y++) {
         const uint8_t *upper = half->samples + 2 * (ptrdiff_t)y * half->stride;
-        gpume_encode_kernels()->halve((uint8_t *)plane->data + (ptrdiff_t)y * plane->stride, upper,
-            upper + half->stride, half->width / 2);
+        gpume_encode_kernels()->halve(
+            gpume_plane_row(plane, y), upper, upper + half->stride, half->width / 2);
     }
 }
 

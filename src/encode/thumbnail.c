@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/thumbnail.h"
 
+#include "base/base.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -77,7 +79,7 @@ void gpume_thumbnail_make(struct gpume_thumbnail *thumbnail, const struct gpume_
         const uint32_t bottom = cell_far_edge(cy, luma->height, GPUME_THUMBNAIL_Y);
         uint64_t sums[GPUME_THUMBNAIL_X] = {0};
         for (uint32_t y = top; y < bottom; y++) {
-            const void *row = (const uint8_t *)luma->data + (ptrdiff_t)y * luma->stride;
+            const void *row = gpume_plane_row(luma, y);
             for (uint32_t cx = 0; cx < GPUME_THUMBNAIL_X; cx++) {
                 sums[cx] += sum_row(row, cell_edge(cx, luma->width, GPUME_THUMBNAIL_X),
                     cell_far_edge(cx, luma->width, GPUME_THUMBNAIL_X), luma->bits > 8);

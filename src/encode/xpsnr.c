@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/xpsnr.h"
 
+#include "base/base.h"
 #include "encode/fixed.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ void gpume_samples_take(struct gpume_samples *samples, const struct gpume_plane 
     const size_t width = plane->width, row_bytes = samples->stride * sizeof(*samples->data);
     uint16_t *to = samples->data;
     for (uint32_t y = 0; y < plane->height; y++, to += samples->stride) {
-        const void *from = (const char *)plane->data + (ptrdiff_t)y * plane->stride;
+        const void *from = gpume_plane_row(plane, y);
         if (plane->bits > 8) {
             memcpy(to, from, width * sizeof(*to));
         } else {

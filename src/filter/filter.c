@@ -158,11 +158,6 @@ static int open_fields(struct gpume_filter *filter)
     return complete ? GPUME_OK : gpume_log_nomem(log, "fields");
 }
 
-static uint8_t *line_at(const struct gpume_plane *plane, uint32_t y)
-{
-    return (uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
-}
-
 /* A line that the frame lacks is the last one of its field, or else of the frame. */
 static void copy_field(
     const struct gpume_plane *to, const struct gpume_plane *frame, uint32_t parity)
@@ -172,7 +167,7 @@ static void copy_field(
         while (line >= frame->height) {
             line = line >= 2 ? line - 2 : 0;
         }
-        memcpy(line_at(to, y), line_at(frame, line), (size_t)to->stride);
+        memcpy(gpume_plane_row(to, y), gpume_plane_row(frame, line), (size_t)to->stride);
     }
 }
 
@@ -210,8 +205,8 @@ static void weave(struct gpume_filter *filter, const struct gpume_filter_result 
     for (uint32_t p = 0; p < filter->params.plane_count; p++) {
         const struct gpume_plane *woven = &filter->woven[p];
         for (uint32_t y = filter->received; y < woven->height && !field->repeats; y += FIELDS) {
-            memcpy(
-                line_at(woven, y), line_at(&field->planes[p], y / FIELDS), (size_t)woven->stride);
+            memcpy(gpume_plane_row(woven, y), gpume_plane_row(&field->planes[p], y / FIELDS),
+                (size_t)woven->stride);
         }
     }
     if (first) {

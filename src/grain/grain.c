@@ -79,8 +79,7 @@ struct gpume_grain {
 
 static int32_t sample_at(const struct gpume_plane *plane, uint32_t x, uint32_t y, uint32_t shift)
 {
-    const uint8_t *row = (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
-    return plane->bits > 8 ? ((const uint16_t *)(const void *)row)[x] >> shift : row[x];
+    return (int32_t)(gpume_plane_sample(plane, x, y) >> shift);
 }
 
 static void subtract_slope(struct patch *patch, double mean, double slope_x, double slope_y)

@@ -234,8 +234,7 @@ static int hold_plane(struct gpume_trial *trial, const struct gpume_plane *plane
         return gpume_log_nomem(&trial->options.log, "a frame");
     }
     for (uint32_t y = 0; y < plane->height; y++) {
-        const unsigned char *row =
-            (const unsigned char *)plane->data + (ptrdiff_t)y * plane->stride;
+        const unsigned char *row = gpume_plane_row(plane, y);
         memcpy(held->luma + y * width, row, width);
     }
     held->next = NULL;
@@ -409,7 +408,7 @@ int gpume_rescale_open(struct gpume_rescale **result, uint32_t width, uint32_t h
 static void take(struct gpume_rescale *rescale, const struct gpume_plane *luma)
 {
     for (uint32_t y = 0; y < rescale->height; y++) {
-        const uint8_t *from = (const uint8_t *)luma->data + (ptrdiff_t)y * luma->stride;
+        const uint8_t *from = gpume_plane_row(luma, y);
         uint8_t *to = rescale->source.samples + (ptrdiff_t)y * rescale->source.stride;
         if (rescale->bits == 8) {
             memcpy(to, from, rescale->width);

@@ -825,7 +825,7 @@ static void fill_row(AVFrame *frame, int index, int y, int width, const struct g
     unsigned shift = !deep && plane->bits > 8 ? plane->bits - 8 : 0;
     uint8_t *to = frame->data[index] + (ptrdiff_t)y * frame->linesize[index];
     const uint32_t from = (uint32_t)y < plane->height ? (uint32_t)y : plane->height - 1;
-    const uint8_t *row = (const uint8_t *)plane->data + (ptrdiff_t)from * plane->stride;
+    const uint8_t *row = gpume_plane_row(plane, from);
     const uint16_t *wide = (const uint16_t *)(const void *)row;
     for (uint32_t x = 0; x < (uint32_t)width; x++) {
         const uint32_t column = x < plane->width ? x : plane->width - 1;
@@ -867,7 +867,7 @@ static int fill_colours(const struct gpume_encoding *encode, const struct gpume_
     for (int y = 0; y < rgb->height; y++) {
         const uint32_t from = (uint32_t)y < plane->height ? (uint32_t)y : plane->height - 1;
         uint8_t *to = rgb->data[0] + (ptrdiff_t)y * rgb->linesize[0];
-        memcpy(to, (const uint8_t *)plane->data + (ptrdiff_t)from * plane->stride, bytes);
+        memcpy(to, gpume_plane_row(plane, from), bytes);
         for (size_t x = bytes; x < 3 * (size_t)rgb->width; x++) {
             to[x] = to[x - 3];
         }

@@ -189,7 +189,7 @@ static void copy_rows(void *opaque, uint32_t begin, uint32_t end)
     const AVComponentDescriptor *luma = &rows->descriptor->comp[rows->component];
     const ptrdiff_t stride = rows->frame->linesize[luma->plane];
     for (uint32_t y = begin; y < end; y++) {
-        uint8_t *to = (uint8_t *)rows->plane->data + (ptrdiff_t)y * rows->plane->stride;
+        uint8_t *to = gpume_plane_row(rows->plane, y);
         const uint8_t *from = rows->frame->data[luma->plane] + (ptrdiff_t)y * stride;
         if (luma->depth == 8) {
             memcpy(to, from, rows->plane->width);
@@ -204,7 +204,7 @@ static void extract_row(const struct luma_rows *rows, uint32_t y)
 {
     const AVComponentDescriptor *luma = &rows->descriptor->comp[rows->component];
     const uint32_t width = rows->plane->width;
-    uint8_t *to = (uint8_t *)rows->plane->data + (ptrdiff_t)y * rows->plane->stride;
+    uint8_t *to = gpume_plane_row(rows->plane, y);
     uint16_t *samples = luma->depth > 8 ? (uint16_t *)(void *)to : rows->row;
     av_read_image_line2(samples, (const uint8_t **)(void *)(uintptr_t)rows->frame->data,
         rows->frame->linesize, rows->descriptor, 0, (int)y, rows->component, (int)width, 0,
@@ -219,7 +219,7 @@ static int copy_component(
 {
     struct luma_rows rows = {frame, av_pix_fmt_desc_get(frame->format), component, plane, NULL};
     if (is_same_layout(rows.descriptor, component)) {
-        const size_t row_bytes = (size_t)plane->width * (plane->bits > 8 ? 2 : 1);
+        const size_t row_bytes = gpume_plane_row_bytes(plane);
         gpume_bands_run(&luma->bands, plane->height, row_bytes, copy_rows, &rows);
         return GPUME_OK;
     }
@@ -342,7 +342,7 @@ int gpume_luma_write(struct gpume_luma *luma, const AVFrame *frame, const struct
 static void fill_neutral(const struct gpume_plane *plane)
 {
     for (uint32_t y = 0; y < plane->height; y++) {
-        uint8_t *row = (uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
+        uint8_t *row = gpume_plane_row(plane, y);
         for (uint32_t x = 0; x < plane->width; x++) {
             if (plane->bits == 8) {
                 row[x] = 128;

@@ -311,7 +311,7 @@ int gpume_y4m_write_luma(struct gpume_out *out, const struct gpume_plane *plane,
 {
     int status = GPUME_OK;
     for (uint32_t y = 0; y < plane->height && status == GPUME_OK; y++) {
-        const uint8_t *from = (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
+        const uint8_t *from = gpume_plane_row(plane, y);
         if (plane->bits == 8) {
             status = gpume_out_write(out, from, plane->width);
             continue;
@@ -353,8 +353,7 @@ static int write_y4m_colours(struct gpume_picture *picture, const struct gpume_p
     int status = GPUME_OK;
     for (uint64_t i = 0; i < 3 * (uint64_t)plane->height && status == GPUME_OK; i++) {
         const size_t c = i / plane->height;
-        const uint8_t *from =
-            (const uint8_t *)plane->data + (ptrdiff_t)(i % plane->height) * plane->stride;
+        const uint8_t *from = gpume_plane_row(plane, (int64_t)(i % plane->height));
         for (uint32_t x = 0; x < plane->width; x++, from += 3) {
             const int32_t sum =
                 weights[c].r * from[0] + weights[c].g * from[1] + weights[c].b * from[2];

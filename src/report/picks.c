@@ -106,12 +106,6 @@ static void size_crops(struct gpume_report_gallery *gallery, const struct gpume_
     gallery->rows = (gallery->crop_height + scale - 1) / scale;
 }
 
-static uint32_t sample(const struct gpume_plane *plane, uint32_t x, uint32_t y)
-{
-    const char *row = (const char *)plane->data + (ptrdiff_t)y * plane->stride;
-    return plane->bits > 8 ? ((const uint16_t *)(const void *)row)[x] : ((const uint8_t *)row)[x];
-}
-
 /* One sample of each crop: the mean of a square, of which the upper 8 bits are kept. */
 static void take_sample(const struct gpume_report_gallery *gallery,
     const struct gpume_report_block *block, const struct gpume_field *field, uint32_t column,
@@ -124,8 +118,8 @@ static void take_sample(const struct gpume_report_gallery *gallery,
     uint32_t sums[GPUME_REPORT_CROPS] = {0};
     for (uint32_t y = top; y < bottom; y++) {
         for (uint32_t x = left; x < right; x++) {
-            const uint32_t target = sample(&field->target, x, y);
-            const uint32_t predicted = sample(&field->predicted, x, y);
+            const uint32_t target = gpume_plane_sample(&field->target, x, y);
+            const uint32_t predicted = gpume_plane_sample(&field->predicted, x, y);
             sums[GPUME_REPORT_CROP_TARGET] += target;
             sums[GPUME_REPORT_CROP_PREDICTED] += predicted;
             sums[GPUME_REPORT_CROP_RESIDUAL] +=

@@ -96,8 +96,7 @@ static void reduce_colours(const struct gpume_report_size *size, const struct gp
         const uint32_t rows = gpume_min_u32(rgb->height - top, size->scale);
         memset(sums, 0, count * sizeof(*sums));
         for (uint32_t y = top; y < top + rows; y++) {
-            const char *from = (const char *)rgb->data + (ptrdiff_t)y * rgb->stride;
-            add_colours(sums, (const uint8_t *)from, count);
+            add_colours(sums, gpume_plane_row(rgb, y), count);
         }
         for (uint32_t colour = 0; colour < 3; colour++) {
             reduce_colour(size, sums, rgb->width, rows, colour, to + 3 * (size_t)row * size->width);
@@ -252,11 +251,6 @@ void gpume_report_encoder_want_luma(struct gpume_report_encoder *encoder, bool w
     encoder->wanted[GPUME_REPORT_LUMA] = encoder->exact && wanted;
 }
 
-static const void *row_of(const struct gpume_plane *plane, uint32_t y)
-{
-    return (const char *)plane->data + (ptrdiff_t)y * plane->stride;
-}
-
 /* Add a row to the sums. Separate loops without aliasing, which the compiler can vectorize. */
 static void add_8(uint32_t *restrict sums, const uint8_t *restrict from, uint32_t width)
 {
@@ -293,12 +287,12 @@ static void add_row(
     uint32_t *sums, const struct gpume_plane *plane, const struct gpume_plane *minus, uint32_t y)
 {
     const bool deep = plane->bits > 8;
+    const void *row = gpume_plane_row(plane, y), *less = gpume_plane_row(minus, y);
     if (minus == plane) {
-        deep ? add_16(sums, row_of(plane, y), plane->width)
-             : add_8(sums, row_of(plane, y), plane->width);
+        deep ? add_16(sums, row, plane->width) : add_8(sums, row, plane->width);
     } else {
-        deep ? add_difference_16(sums, row_of(plane, y), row_of(minus, y), plane->width)
-             : add_difference_8(sums, row_of(plane, y), row_of(minus, y), plane->width);
+        deep ? add_difference_16(sums, row, less, plane->width)
+             : add_difference_8(sums, row, less, plane->width);
     }
 }
 
@@ -443,7 +437,9 @@ static void take_bytes(
 {
     const size_t size = (size_t)plane->width * plane->height;
     for (uint32_t y = 0; y < plane->height; y++) {
-        const void *const row = row_of(plane, y), *const less = minus ? row_of(minus, y) : NULL;
+        const void *const row = gpume_plane_row(plane, y), *const less =
+                                                               minus ? gpume_plane_row(minus, y)
+                                                                     : NULL;
         const uint8_t *const row8 = row, *const less8 = less;
         const uint16_t *const row16 = row, *const less16 = less;
         for (uint32_t x = 0; x < plane->width && plane->bits <= 8; x++) {

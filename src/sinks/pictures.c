@@ -113,19 +113,14 @@ static int difference_open(struct gpume_sink *sink)
     return open_with_table(sink, false);
 }
 
-static void *row_of(const struct gpume_plane *plane, uint32_t y)
-{
-    return (char *)plane->data + (ptrdiff_t)y * plane->stride;
-}
-
 /* 8-bit samples cannot leave the table. */
 static void subtract_8(
     const struct pictures *self, const struct gpume_plane *a, const struct gpume_plane *b)
 {
     const uint16_t *const zero = self->table + self->peak;
     for (uint32_t y = 0; y < self->plane.height; y++) {
-        const uint8_t *const from = row_of(a, y), *const minus = row_of(b, y);
-        uint8_t *const to = row_of(&self->plane, y);
+        const uint8_t *const from = gpume_plane_row(a, y), *const minus = gpume_plane_row(b, y);
+        uint8_t *const to = gpume_plane_row(&self->plane, y);
         for (uint32_t x = 0; x < self->plane.width; x++) {
             to[x] = (uint8_t)zero[from[x] - minus[x]];
         }
@@ -139,8 +134,8 @@ static void subtract_16(
     const uint16_t *const zero = self->table + self->peak;
     const int peak = (int)self->peak;
     for (uint32_t y = 0; y < self->plane.height; y++) {
-        const uint16_t *const from = row_of(a, y), *const minus = row_of(b, y);
-        uint16_t *const to = row_of(&self->plane, y);
+        const uint16_t *const from = gpume_plane_row(a, y), *const minus = gpume_plane_row(b, y);
+        uint16_t *const to = gpume_plane_row(&self->plane, y);
         for (uint32_t x = 0; x < self->plane.width; x++) {
             to[x] = zero[(from[x] & peak) - (minus[x] & peak)];
         }
