@@ -212,8 +212,7 @@ void gpume_console_error_about(const char *subject)
 void gpume_console_error_add(const char *more)
 {
     if (lock()) {
-        const size_t used = strlen(console.error);
-        snprintf(console.error + used, LINE_BYTES - used, "; %s", more);
+        gpume_text_join(console.error, LINE_BYTES, "", "; %s", more);
         pthread_mutex_unlock(&console.mutex);
     }
 }

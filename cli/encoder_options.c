@@ -7,7 +7,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -348,23 +347,13 @@ struct gpume_encoder_row gpume_encoder_tunes = {
     .help = "the encoder's tuning, which sets some of them"};
 struct gpume_encoder_row gpume_encoder_depths = {.help = "bits per sample of the encoded video"};
 
-GPUME_PRINTF(3, 4)
-static void append_text(char *text, size_t bytes, const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list values;
-    va_start(values, format);
-    vsnprintf(text + used, bytes - used, format, values);
-    va_end(values);
-}
-
 static struct gpume_encoder_taken *add_taken(
     struct gpume_encoder_row *row, const struct gpume_encoder *encoder, const char *otherwise)
 {
     assert(row->count < GPUME_ENCODERS_MAX);
     struct gpume_encoder_taken *taken = &row->taken[row->count++];
     *taken = (struct gpume_encoder_taken){.encoder = encoder->name};
-    append_text(taken->otherwise, sizeof(taken->otherwise), "%s", otherwise);
+    snprintf(taken->otherwise, sizeof(taken->otherwise), "%s", otherwise);
     return taken;
 }
 
@@ -372,8 +361,7 @@ static void add_word(
     struct gpume_encoder_row *row, struct gpume_encoder_taken *taken, const char *word)
 {
     size_t i = 0;
-    append_text(
-        taken->limits, GPUME_ENCODER_LIMITS_BYTES, "%s%s", taken->limits[0] ? ", " : "", word);
+    gpume_text_join(taken->limits, GPUME_ENCODER_LIMITS_BYTES, ", ", "%s", word);
     while (row->words[i] && strcmp(row->words[i], word) != 0) {
         i++;
     }
@@ -428,7 +416,7 @@ static void add_option(
         add_word(row, taken, option->words[i]);
     }
     if (!option->words) {
-        append_text(taken->limits, GPUME_ENCODER_LIMITS_BYTES, "%.10g %s %.10g", option->min,
+        snprintf(taken->limits, GPUME_ENCODER_LIMITS_BYTES, "%.10g %s %.10g", option->min,
             is_bit ? "or" : "to", option->max);
     }
 }
@@ -436,8 +424,7 @@ static void add_option(
 static void add_encoder(const struct gpume_encoder *encoder)
 {
     add_word(&gpume_encoder_names, add_taken(&gpume_encoder_names, encoder, ""), encoder->name);
-    append_text(gpume_encoder_names.text, GPUME_ENCODER_HELP_BYTES, "%s%s",
-        gpume_encoder_names.text[0] ? "|" : "", encoder->name);
+    gpume_text_join(gpume_encoder_names.text, GPUME_ENCODER_HELP_BYTES, "|", "%s", encoder->name);
     struct gpume_encoder_taken *taken = add_taken(&gpume_encoder_presets, encoder, encoder->preset);
     for (const struct gpume_encode_options *p = encoder->presets; p->preset; p++) {
         add_word(&gpume_encoder_presets, taken, p->preset);
@@ -447,10 +434,9 @@ static void add_encoder(const struct gpume_encoder *encoder)
         add_word(&gpume_encoder_tunes, taken, t->name);
     }
     taken = add_taken(&gpume_encoder_depths, encoder, "8, or 10 for deeper input");
-    append_text(taken->limits, GPUME_ENCODER_LIMITS_BYTES, "8");
-    for (uint32_t bits = 10; bits <= encoder->bits_max; bits += 2) {
-        append_text(taken->limits, GPUME_ENCODER_LIMITS_BYTES, "%s%" PRIu32,
-            bits + 2 > encoder->bits_max ? " or " : ", ", bits);
+    for (uint32_t bits = 8; bits <= encoder->bits_max; bits += 2) {
+        gpume_text_join(taken->limits, GPUME_ENCODER_LIMITS_BYTES,
+            bits + 2 > encoder->bits_max ? " or " : ", ", "%" PRIu32, bits);
     }
     for (const struct gpume_encode_option *o = encoder->options; o->name; o++) {
         add_option(encoder, o);
@@ -465,7 +451,7 @@ void gpume_encoder_row_limits(char *text, size_t bytes, const struct gpume_encod
         same = same && strcmp(row->taken[i].limits, row->taken[0].limits) == 0;
     }
     for (size_t i = 0; i < (same ? 1 : row->count); i++) {
-        append_text(text, bytes, "%s%s%s%s", i > 0 ? "; " : "", same ? "" : row->taken[i].encoder,
+        gpume_text_join(text, bytes, i > 0 ? "; " : "", "%s%s%s", same ? "" : row->taken[i].encoder,
             same ? "" : ": ", row->taken[i].limits);
     }
 }
@@ -478,21 +464,21 @@ static void make_help(struct gpume_encoder_row *row)
         same = same && strcmp(row->taken[i].otherwise, row->taken[0].otherwise) == 0;
     }
     for (size_t i = 0; gpume_encoders[row->count] && i < row->count; i++) {
-        append_text(row->text, GPUME_ENCODER_HELP_BYTES, "%s%s", row->taken[i].encoder,
+        gpume_text_join(row->text, GPUME_ENCODER_HELP_BYTES, "", "%s%s", row->taken[i].encoder,
             i + 1 < row->count ? ", " : ": ");
     }
     gpume_encoder_row_limits(limits, sizeof(limits), row);
-    append_text(row->text, GPUME_ENCODER_HELP_BYTES, "%s", row->help);
+    gpume_text_join(row->text, GPUME_ENCODER_HELP_BYTES, "", "%s", row->help);
     if (strcmp(limits, "0 or 1") != 0) {
-        append_text(row->text, GPUME_ENCODER_HELP_BYTES, ", %s", limits);
+        gpume_text_join(row->text, GPUME_ENCODER_HELP_BYTES, "", ", %s", limits);
     }
-    append_text(row->text, GPUME_ENCODER_HELP_BYTES, " (default%s",
+    gpume_text_join(row->text, GPUME_ENCODER_HELP_BYTES, "", " (default%s",
         strchr(row->taken[0].otherwise, ' ') ? ":" : "");
     for (size_t i = 0; i < (same ? 1 : row->count); i++) {
-        append_text(row->text, GPUME_ENCODER_HELP_BYTES, "%s%s%s %s", i > 0 ? "," : "",
+        gpume_text_join(row->text, GPUME_ENCODER_HELP_BYTES, "", "%s%s%s %s", i > 0 ? "," : "",
             same ? "" : " ", same ? "" : row->taken[i].encoder, row->taken[i].otherwise);
     }
-    append_text(row->text, GPUME_ENCODER_HELP_BYTES, ")");
+    gpume_text_join(row->text, GPUME_ENCODER_HELP_BYTES, "", ")");
 }
 
 void gpume_encoder_rows_make(void)
@@ -522,7 +508,7 @@ static void encoder_words(const struct gpume_option *option, char *text, size_t 
 {
     text[0] = '\0';
     for (size_t i = 0; option->choices[i]; i++) {
-        append_text(text, bytes, "%s%s", i > 0 ? " " : "", option->choices[i]);
+        gpume_text_join(text, bytes, " ", "%s", option->choices[i]);
     }
 }
 

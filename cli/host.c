@@ -174,8 +174,7 @@ static int check_search(const struct gpume_params *params)
             return backend == GPUME_BACKEND_CPU ? refuse_gpu(params, "search", params->search)
                                                 : GPUME_OK;
         }
-        const size_t used = strlen(names);
-        snprintf(names + used, sizeof(names) - used, "%s%s", used ? " or " : "", searches[i].name);
+        gpume_text_join(names, sizeof(names), " or ", "%s", searches[i].name);
     }
     return gpume_refuse(GPUME_INVALID, "--search %s: must be %s; 'gpume devices' lists them",
         params->search, names);

@@ -362,13 +362,11 @@ static bool suits(const struct gpume_vectors_format *format, struct gpume_name_v
 static void list_formats(char list[LIST_BYTES], struct gpume_name_vectors vectors, bool names)
 {
     const struct gpume_vectors_format *format;
-    size_t used = 0;
     list[0] = '\0';
     for (size_t i = 0; (format = gpume_vectors_format_at(i)) != NULL; i++) {
         const char *text = names ? format->name : format->extension;
-        if (text && suits(format, vectors) && used < LIST_BYTES) {
-            used +=
-                (size_t)snprintf(list + used, LIST_BYTES - used, "%s%s", used > 0 ? " " : "", text);
+        if (text && suits(format, vectors)) {
+            gpume_text_join(list, LIST_BYTES, " ", "%s", text);
         }
     }
 }

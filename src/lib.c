@@ -122,10 +122,9 @@ static int refuse_search(const struct gpume *ctx, const char *name, const char *
 {
     char names[SEARCHES_MAX * (sizeof(searches->name) + 12)] = "";
     for (uint32_t i = 0; i < count; i++) {
-        size_t used = strlen(names);
         if (searches[i].available) {
-            snprintf(names + used, sizeof(names) - used, "%s%s (%s)", used ? ", " : "",
-                searches[i].name, searches[i].backend == GPUME_BACKEND_CPU ? "cpu" : "vulkan");
+            gpume_text_join(names, sizeof(names), ", ", "%s (%s)", searches[i].name,
+                searches[i].backend == GPUME_BACKEND_CPU ? "cpu" : "vulkan");
         }
     }
     return gpume_log_refuse(

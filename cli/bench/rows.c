@@ -19,30 +19,18 @@
 
 /* --- the work in words */
 
-/* Appends to text, after a separator if there is some already. */
-__attribute__((format(printf, 3, 4))) static void append_words(
-    char text[TEXT_BYTES], const char *separator, const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list args;
-    used += (size_t)snprintf(text + used, TEXT_BYTES - used, "%s", used > 0 ? separator : "");
-    va_start(args, format);
-    vsnprintf(text + used, TEXT_BYTES - used, format, args);
-    va_end(args);
-}
-
 static void append_references(const struct gpume_params *params, char text[TEXT_BYTES])
 {
     if (!params->best_reference && params->ref_distance == 1) {
         return;
     }
-    append_words(text, ", ", "%s %u",
+    gpume_text_join(text, TEXT_BYTES, ", ", "%s %u",
         params->bidirectional    ? "bidirectional"
         : params->best_reference ? "best reference"
                                  : "reference",
         params->distance_count > 0 ? params->distances[0] : params->ref_distance);
     for (uint32_t i = 1; i < params->distance_count; i++) {
-        append_words(text, "+", "%u", params->distances[i]);
+        gpume_text_join(text, TEXT_BYTES, "+", "%u", params->distances[i]);
     }
 }
 
@@ -51,29 +39,30 @@ static void search_text(const struct gpume_params *params, char text[TEXT_BYTES]
 {
     text[0] = '\0';
     if (params->metric != GPUME_METRIC_SAD) {
-        append_words(text, ", ", "%s", gpume_names_metric[params->metric]);
+        gpume_text_join(text, TEXT_BYTES, ", ", "%s", gpume_names_metric[params->metric]);
     }
     if (params->subpel > 1) {
-        append_words(text, ", ", "1/%u pixel %s %s", params->subpel,
+        gpume_text_join(text, TEXT_BYTES, ", ", "1/%u pixel %s %s", params->subpel,
             gpume_names_interpolation[params->interpolation],
             gpume_names_subpel_search[params->subpel_search]);
     }
     if (params->refine_metric != GPUME_REFINE_BY_METRIC) {
-        append_words(text, " ", "by %s", gpume_names_metric[gpume_cost_metric(params)]);
+        gpume_text_join(
+            text, TEXT_BYTES, " ", "by %s", gpume_names_metric[gpume_cost_metric(params)]);
     }
     if (params->rate) {
-        append_words(text, ", ", "lambda %g", params->lambda / 256.0);
+        gpume_text_join(text, TEXT_BYTES, ", ", "lambda %g", params->lambda / 256.0);
     }
     if (params->predictor == GPUME_PREDICTOR_MEDIAN) {
-        append_words(
-            text, ", ", "median in %u pass%s", params->passes, params->passes == 1 ? "" : "es");
+        gpume_text_join(text, TEXT_BYTES, ", ", "median in %u pass%s", params->passes,
+            params->passes == 1 ? "" : "es");
     }
     if (params->partition) {
-        append_words(text, ", ", "partition");
+        gpume_text_join(text, TEXT_BYTES, ", ", "partition");
     }
     append_references(params, text);
     if (params->candidates > 1) {
-        append_words(text, ", ", "%u candidates", params->candidates);
+        gpume_text_join(text, TEXT_BYTES, ", ", "%u candidates", params->candidates);
     }
 }
 

@@ -515,11 +515,11 @@ static const struct gpume_table block_table = {GPUME_TABLE(block_columns, struct
 
 static void write_vectors(char *text, size_t bytes, const struct gpume_versus_side *side)
 {
-    size_t used = 0;
+    text[0] = '\0';
     for (size_t k = 0; k < 2; k++) {
         if (side->refs[k] != GPUME_VERSUS_NONE) {
-            used += (size_t)snprintf(text + used, bytes - used, "%s(%.4g, %.4g) in %" PRIu64,
-                used > 0 ? "<br>" : "", side->dx[k] / 4.0, side->dy[k] / 4.0, side->refs[k]);
+            gpume_text_join(text, bytes, "<br>", "(%.4g, %.4g) in %" PRIu64, side->dx[k] / 4.0,
+                side->dy[k] / 4.0, side->refs[k]);
         }
     }
 }

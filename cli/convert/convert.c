@@ -135,9 +135,8 @@ static void warn_of_dropped(const struct convert *convert, unsigned columns)
         {GPUME_VECTORS_RETURN, "returns"}};
     char text[160] = "";
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const size_t used = strlen(text);
         if (names[i].column & columns & ~convert->format->columns) {
-            snprintf(text + used, sizeof(text) - used, "%s%s", used ? ", " : "", names[i].name);
+            gpume_text_join(text, sizeof(text), ", ", "%s", names[i].name);
         }
     }
     if (text[0]) {

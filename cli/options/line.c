@@ -281,13 +281,12 @@ static bool refuse_foreign(
     int named = 0;
     for (; owner; named++) {
         const struct gpume_command *const *next = next_owner(owner + 1, name, length);
-        const size_t used = strlen(owners);
-        const char *separator = used == 0 ? "" : next ? ", " : " and ";
         if (named == OWNERS_NAMED) {
-            snprintf(owners + used, sizeof(owners) - used, " and others");
+            gpume_text_join(owners, sizeof(owners), "", " and others");
             break;
         }
-        snprintf(owners + used, sizeof(owners) - used, "%s'%s'", separator, program(*owner, line));
+        gpume_text_join(
+            owners, sizeof(owners), next ? ", " : " and ", "'%s'", program(*owner, line));
         owner = next;
     }
     if (owners[0]) {

@@ -30,12 +30,6 @@ static void store_integer(const struct gpume_option *option, void *field, int64_
     }
 }
 
-static void append_word(char *text, size_t bytes, const char *between, const char *word)
-{
-    const size_t used = strlen(text);
-    snprintf(text + used, bytes - used, "%s%s", used > 0 ? between : "", word);
-}
-
 static bool parse_flag(const struct gpume_option *option, const char *text, void *field)
 {
     (void)text;
@@ -174,7 +168,8 @@ static void describe_choices(const struct gpume_option *option, char *text, size
 {
     text[0] = '\0';
     for (size_t i = 0; option->choices[i]; i++) {
-        append_word(text, bytes, option->choices[i + 1] ? ", " : " or ", option->choices[i]);
+        gpume_text_join(
+            text, bytes, option->choices[i + 1] ? ", " : " or ", "%s", option->choices[i]);
     }
 }
 
@@ -182,7 +177,7 @@ static void choices_words(const struct gpume_option *option, char *text, size_t 
 {
     text[0] = '\0';
     for (size_t i = 0; option->choices[i]; i++) {
-        append_word(text, bytes, " ", option->choices[i]);
+        gpume_text_join(text, bytes, " ", "%s", option->choices[i]);
     }
 }
 
@@ -207,7 +202,7 @@ static void search_words(const struct gpume_option *option, char *text, size_t b
         return;
     }
     for (uint32_t i = 0; i < count && i < SEARCHES_MAX; i++) {
-        append_word(text, bytes, " ", searches[i].name);
+        gpume_text_join(text, bytes, " ", "%s", searches[i].name);
     }
 }
 
@@ -234,12 +229,12 @@ static void describe_formats(const struct gpume_option *option, char *text, size
     for (size_t i = 0; (next = gpume_vectors_format_at(i)) != NULL; i++) {
         if (takes_format(option, next)) {
             if (format) {
-                append_word(text, bytes, ", ", format->name);
+                gpume_text_join(text, bytes, ", ", "%s", format->name);
             }
             format = next;
         }
     }
-    append_word(text, bytes, " or ", format->name);
+    gpume_text_join(text, bytes, " or ", "%s", format->name);
 }
 
 static void formats_words(const struct gpume_option *option, char *text, size_t bytes)
@@ -248,7 +243,7 @@ static void formats_words(const struct gpume_option *option, char *text, size_t 
     text[0] = '\0';
     for (size_t i = 0; (format = gpume_vectors_format_at(i)) != NULL; i++) {
         if (takes_format(option, format)) {
-            append_word(text, bytes, " ", format->name);
+            gpume_text_join(text, bytes, " ", "%s", format->name);
         }
     }
 }

@@ -15,6 +15,17 @@ const struct gpume_message *gpume_log_current(void)
     return current;
 }
 
+void gpume_text_join(char *text, size_t bytes, const char *between, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+    snprintf(text + used, bytes - used, "%s", used > 0 ? between : "");
+    used = strlen(text);
+    va_start(args, format);
+    vsnprintf(text + used, bytes - used, format, args);
+    va_end(args);
+}
+
 void gpume_log_write(
     const struct gpume_log *log, enum gpume_log_level level, const char *format, ...)
 {
@@ -57,12 +68,6 @@ static void name_param(const struct gpume_param *param, const char *value, char 
     }
 }
 
-static void append_text(char *text, size_t bytes, const char *more)
-{
-    const size_t used = strlen(text);
-    snprintf(text + used, bytes - used, "%s", more);
-}
-
 void gpume_log_tell(const struct gpume_log *log, enum gpume_log_level level,
     struct gpume_message message, const char *format, ...)
 {
@@ -74,14 +79,13 @@ void gpume_log_tell(const struct gpume_log *log, enum gpume_log_level level,
     message.text = text;
     if (message.param) {
         name_param(message.param, message.value, line, sizeof(line));
-        append_text(line, sizeof(line), ": ");
     }
-    append_text(line, sizeof(line), text);
+    gpume_text_join(line, sizeof(line), ": ", "%s", text);
     if (message.other) {
-        append_text(line, sizeof(line), " ");
+        gpume_text_join(line, sizeof(line), "", " ");
         name_param(message.other, message.other_value, line, sizeof(line));
     }
-    append_text(line, sizeof(line), message.rest ? message.rest : "");
+    gpume_text_join(line, sizeof(line), "", "%s", message.rest ? message.rest : "");
     gpume_log_repeat(log, level, &message, line);
 }
 

@@ -29,6 +29,11 @@ static inline const char *gpume_plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
+/* Appends to a string of at most `bytes` bytes, after `between` unless it is empty. What does not
+ * fit is left out. */
+void gpume_text_join(char *text, size_t bytes, const char *between, const char *format, ...)
+    GPUME_PRINTF(4, 5);
+
 /* As thread-safe as the callback. Lines over 1 KiB are truncated. */
 void gpume_log_write(const struct gpume_log *log, enum gpume_log_level level, const char *format,
     ...) GPUME_PRINTF(3, 4);

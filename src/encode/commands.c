@@ -158,16 +158,15 @@ static void print_display(
 {
     static const char *const names[GPUME_DISPLAY_POINTS] = {"G", "B", "R", "WP"};
     char first[NUMBER_BYTES], second[NUMBER_BYTES];
-    size_t used = 0;
+    text[0] = '\0';
     for (int i = 0; i < GPUME_DISPLAY_POINTS; i++) {
         print_parts(colours->display[i].x, GPUME_CHROMATICITY_ONE, decimals, first);
         print_parts(colours->display[i].y, GPUME_CHROMATICITY_ONE, decimals, second);
-        used += (size_t)snprintf(
-            text + used, DISPLAY_BYTES - used, "%s(%s,%s)", names[i], first, second);
+        gpume_text_join(text, DISPLAY_BYTES, "", "%s(%s,%s)", names[i], first, second);
     }
     print_parts(colours->brightest, GPUME_LUMINANCE_ONE, decimals, first);
     print_parts(colours->darkest, GPUME_LUMINANCE_ONE, decimals, second);
-    snprintf(text + used, DISPLAY_BYTES - used, "L(%s,%s)", first, second);
+    gpume_text_join(text, DISPLAY_BYTES, "", "L(%s,%s)", first, second);
 }
 
 static void add_value(struct gpume_argv *argv, const struct gpume_colour_options *options,
@@ -234,22 +233,20 @@ static void list_options(const struct gpume_encode_options *options,
 {
     const struct gpume_encoder *encoder = options->encoder;
     char display[DISPLAY_BYTES];
-    size_t used = 0;
+    list[0] = '\0';
     for (const struct gpume_encode_option *o = options->encoder->options; o->name; o++) {
         char value[GPUME_ENCODE_TEXT_BYTES];
         if (gpume_encode_option_is_given(o, options)) {
             gpume_encode_option_text(o, options, value);
-            used += (size_t)snprintf(
-                list + used, LIST_BYTES - used, "%s%s=%s", used ? ":" : "", o->name, value);
+            gpume_text_join(list, LIST_BYTES, ":", "%s=%s", o->name, value);
         }
     }
     if (colours && colours->has_display) {
         print_display(colours, encoder->colours.has_decimals, display);
-        used += (size_t)snprintf(
-            list + used, LIST_BYTES - used, ":%s=%s", encoder->colours.display, display);
+        gpume_text_join(list, LIST_BYTES, ":", "%s=%s", encoder->colours.display, display);
     }
     if (colours && colours->has_light) {
-        snprintf(list + used, LIST_BYTES - used, ":%s=%" PRIu32 ",%" PRIu32, encoder->colours.light,
+        gpume_text_join(list, LIST_BYTES, ":", "%s=%" PRIu32 ",%" PRIu32, encoder->colours.light,
             colours->light_most, colours->light_average);
     }
 }

@@ -415,8 +415,7 @@ static const char *shown_text(const struct gpume_column *column, const void *row
     }
     const char *text = cell_text(column, row, shown_decimals(column, row), buffer);
     if (text == buffer && unit) {
-        const size_t used = strlen(buffer);
-        snprintf(buffer + used, CELL_BYTES - used, "%s", unit);
+        gpume_text_join(buffer, CELL_BYTES, "", "%s", unit);
     }
     return text;
 }

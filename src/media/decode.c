@@ -347,10 +347,9 @@ static uint64_t lavf_refused(const void *state)
 /* Appends "TEXT COUNT NOUN[s]", with a comma before it unless it is the first. */
 static void add_count(char *list, size_t bytes, const char *text, uint64_t count, const char *noun)
 {
-    const size_t used = strlen(list);
     if (count > 0) {
-        snprintf(list + used, bytes - used, "%s%s %" PRIu64 " %s%s", used > 0 ? ", " : "", text,
-            count, noun, gpume_plural(count));
+        gpume_text_join(
+            list, bytes, ", ", "%s %" PRIu64 " %s%s", text, count, noun, gpume_plural(count));
     }
 }
 

@@ -250,8 +250,7 @@ static int refuse_text(const char *text, const struct gpume_log *log)
     char names[512] = "";
     enum AVHWDeviceType type = AV_HWDEVICE_TYPE_NONE;
     while ((type = av_hwdevice_iterate_types(type)) != AV_HWDEVICE_TYPE_NONE) {
-        const size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, ", %s", av_hwdevice_get_type_name(type));
+        gpume_text_join(names, sizeof names, "", ", %s", av_hwdevice_get_type_name(type));
     }
     return gpume_log_fail(log, GPUME_INVALID,
         "--hwaccel %s: must be one of none, auto%s; a device may follow: vaapi:/dev/dri/renderD128",

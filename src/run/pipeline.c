@@ -564,13 +564,12 @@ static void name_devices(struct gpume_pipeline *pipeline, const struct gpume_pip
     for (uint32_t i = 0, end; count > 1 && i < count; i = end) {
         for (end = i + 1; end < count && strcmp(names[i], names[end]) == 0; end++) {
         }
-        const size_t used = strlen(pipeline->devices), left = sizeof(pipeline->devices) - used;
-        const char *plus = i > 0 ? " + " : "";
+        char times[16] = "";
         if (end - i > 1) {
-            snprintf(pipeline->devices + used, left, "%s%u x %s", plus, end - i, names[i]);
-        } else {
-            snprintf(pipeline->devices + used, left, "%s%s", plus, names[i]);
+            snprintf(times, sizeof(times), "%u x ", end - i);
         }
+        gpume_text_join(
+            pipeline->devices, sizeof(pipeline->devices), " + ", "%s%s", times, names[i]);
     }
 }
 

@@ -368,14 +368,12 @@ void gpume_summary_busy_line(const struct gpume_summary *summary, char *text, si
     static const char *const before[] = {"busy: ", ", ", " (", ", ", ", ", ", ", ", ", "), "};
     struct summary_stage stages[STAGES];
     summary_stages(summary, stages);
-    size_t used = 0;
-    for (size_t i = 0; i < sizeof(before) / sizeof(before[0]) && used < bytes; i++) {
-        used += (size_t)snprintf(text + used, bytes - used, "%s%s %.0f %%", before[i],
-            stages[i].name, 100 * stages[i].busy);
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
+        gpume_text_join(
+            text, bytes, "", "%s%s %.0f %%", before[i], stages[i].name, 100 * stages[i].busy);
     }
-    if (used < bytes) {
-        snprintf(text + used, bytes - used, " of %.3f s", (double)summary->whole_ns / 1e9);
-    }
+    gpume_text_join(text, bytes, "", " of %.3f s", (double)summary->whole_ns / 1e9);
 }
 
 /* "1 block", "2 blocks". */
@@ -645,9 +643,7 @@ static void put_distances(struct gpume_json *json, const struct gpume_params *pa
 {
     char text[GPUME_DISTANCES_MAX * 5] = "";
     for (uint32_t i = 0; i < params->distance_count; i++) {
-        const size_t used = strlen(text);
-        snprintf(text + used, sizeof(text) - used, "%s%" PRIu32, used > 0 ? "," : "",
-            params->distances[i]);
+        gpume_text_join(text, sizeof(text), ",", "%" PRIu32, params->distances[i]);
     }
     if (params->distance_count > 0) {
         gpume_json_text(json, "ref-distance", text);
