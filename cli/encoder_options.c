@@ -227,7 +227,7 @@ const struct gpume_option_type gpume_type_bitrate = {.bytes = sizeof(uint64_t),
     .describe = gpume_bitrate_describe,
     .hint = gpume_bitrate_hint};
 
-static bool parse_kbits(const struct gpume_option *option, const char *text, void *field)
+bool gpume_type_kbits_parse(const struct gpume_option *option, const char *text, void *field)
 {
     uint64_t bits;
     if (!parse_kilobits(option, text, KILO, &bits) || bits < KILO * (uint64_t)option->min) {
@@ -245,7 +245,7 @@ static void describe_kbits(const struct gpume_option *option, char *text, size_t
 }
 
 const struct gpume_option_type gpume_type_kbits = {.bytes = sizeof(uint64_t),
-    .parse = parse_kbits,
+    .parse = gpume_type_kbits_parse,
     .describe = describe_kbits,
     .hint = gpume_suffix_hint};
 

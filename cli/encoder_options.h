@@ -56,6 +56,7 @@ bool gpume_bitrate_warn(void);
 extern const struct gpume_option_type gpume_type_bitrate;
 
 /* The same in kilobits, which a plain number counts, too; limits. */
+bool gpume_type_kbits_parse(const struct gpume_option *option, const char *text, void *field);
 extern const struct gpume_option_type gpume_type_kbits;
 
 /* An index in gpume_encoders, of an encoder of which it is known what it makes of a CRF: an int. */

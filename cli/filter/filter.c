@@ -767,22 +767,12 @@ static const struct gpume_option_type type_encoder = {.bytes = sizeof(const stru
     .permitted = "x264, x265 or svt-av1"};
 
 /* Limits are checked when the encoder is known. */
-static bool parse_filter_crf(const struct gpume_option *row, const char *text, void *field)
-{
-    return gpume_type_real.parse(row, text, field);
-}
-
-static bool parse_filter_qp(const struct gpume_option *row, const char *text, void *field)
-{
-    return gpume_type_number.parse(row, text, field);
-}
-
 #define QUALITY_READ 1e6
 static const struct gpume_option_type type_crf = {.bytes = sizeof(double),
-    .parse = parse_filter_crf,
+    .parse = gpume_type_real_parse,
     .permitted = "a number from 1 to 51; SVT-AV1: to 63"};
 static const struct gpume_option_type type_qp = {.bytes = sizeof(uint32_t),
-    .parse = parse_filter_qp,
+    .parse = gpume_type_number_parse,
     .permitted = "a whole number from 1 to 51; SVT-AV1: to 63"};
 
 static const char *const fields_names[] = {"none", "same", NULL};

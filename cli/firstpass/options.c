@@ -145,22 +145,6 @@ static const struct gpume_option_type gpume_type_rungs = {
 
 /* --- rows that are made from the encoders' tables */
 
-/* Limits are checked when the encoder is known. */
-static bool parse_encoder_number(const struct gpume_option *option, const char *text, void *field)
-{
-    return gpume_type_number.parse(option, text, field);
-}
-
-static bool parse_encoder_kbits(const struct gpume_option *option, const char *text, void *field)
-{
-    return gpume_type_kbits.parse(option, text, field);
-}
-
-static bool parse_encoder_real(const struct gpume_option *option, const char *text, void *field)
-{
-    return gpume_type_real.parse(option, text, field);
-}
-
 static void describe_encoder_number(const struct gpume_option *option, char *text, size_t bytes)
 {
     snprintf(text, bytes, "a whole number, ");
@@ -180,12 +164,13 @@ static void describe_encoder_real(const struct gpume_option *option, char *text,
     gpume_encoder_row_limits(text, bytes, gpume_encoder_row_find(option->name));
 }
 
+/* Limits are checked when the encoder is known. */
 static const struct gpume_option_type gpume_type_encoder_number = {
-    .parse = parse_encoder_number, .describe = describe_encoder_number};
+    .parse = gpume_type_number_parse, .describe = describe_encoder_number};
 static const struct gpume_option_type gpume_type_encoder_kbits = {
-    .parse = parse_encoder_kbits, .describe = describe_encoder_kbits, .hint = gpume_suffix_hint};
+    .parse = gpume_type_kbits_parse, .describe = describe_encoder_kbits, .hint = gpume_suffix_hint};
 static const struct gpume_option_type gpume_type_encoder_real = {
-    .bytes = sizeof(double), .parse = parse_encoder_real, .describe = describe_encoder_real};
+    .bytes = sizeof(double), .parse = gpume_type_real_parse, .describe = describe_encoder_real};
 
 /* By the first encoder that has the option. */
 static struct gpume_option make_row(size_t index)

@@ -856,13 +856,8 @@ static enum gpume_exit run_flow(const void *opaque)
 
 /* --- options */
 
-static bool parse_step(const struct gpume_option *option, const char *text, void *field)
-{
-    return gpume_type_number.parse(option, text, field);
-}
-
 /* Which steps there are is checked when the block is known. */
-static const struct gpume_option_type gpume_type_step = {.parse = parse_step,
+static const struct gpume_option_type gpume_type_step = {.parse = gpume_type_number_parse,
     .permitted = "the side of a block in pixels, a half or a quarter of it, e.g. 4"};
 
 static void set_flow_defaults(void *opaque)

@@ -190,6 +190,13 @@ extern const struct gpume_option_type gpume_type_search; /* a string: a search i
 extern const struct gpume_option_type gpume_type_format; /* a struct gpume_vectors_format * */
 extern const struct gpume_option_type gpume_type_readable_format; /* ... that can be read */
 
+/* Their functions, for other types that are read or listed alike. */
+bool gpume_type_number_parse(const struct gpume_option *option, const char *text, void *field);
+bool gpume_type_real_parse(const struct gpume_option *option, const char *text, void *field);
+bool gpume_type_choice_parse(const struct gpume_option *option, const char *text, void *field);
+void gpume_type_choice_describe(const struct gpume_option *option, char *text, size_t bytes);
+void gpume_type_choice_words(const struct gpume_option *option, char *text, size_t bytes);
+
 /* Parses `length` digits, a number up to max, which is at most 2^50. */
 bool gpume_parse_digits(const char *text, size_t length, uint64_t max, uint64_t *number);
 

@@ -55,7 +55,7 @@ bool gpume_parse_digits(const char *text, size_t length, uint64_t max, uint64_t 
     return value <= max;
 }
 
-static bool parse_whole(const struct gpume_option *option, const char *text, void *field)
+bool gpume_type_number_parse(const struct gpume_option *option, const char *text, void *field)
 {
     uint64_t number;
     if (!gpume_parse_digits(text, strlen(text), (uint64_t)option->max, &number) ||
@@ -82,7 +82,7 @@ static bool parse_number_or_auto(const struct gpume_option *option, const char *
         store_integer(option, field, 0);
         return true;
     }
-    return parse_whole(option, text, field);
+    return gpume_type_number_parse(option, text, field);
 }
 
 const char *gpume_parse_real(const char *text, char end, double min, double max, double *real)
@@ -101,7 +101,7 @@ const char *gpume_parse_real(const char *text, char end, double min, double max,
     return text + length;
 }
 
-static bool parse_decimal(const struct gpume_option *option, const char *text, void *field)
+bool gpume_type_real_parse(const struct gpume_option *option, const char *text, void *field)
 {
     return gpume_parse_real(text, '\0', option->min, option->max, field) != NULL;
 }
@@ -152,7 +152,7 @@ static bool parse_amount(const struct gpume_option *option, const char *text, vo
     return true;
 }
 
-static bool parse_choice(const struct gpume_option *option, const char *text, void *field)
+bool gpume_type_choice_parse(const struct gpume_option *option, const char *text, void *field)
 {
     for (int i = 0; option->choices[i]; i++) {
         if (strcmp(text, option->choices[i]) == 0) {
@@ -164,7 +164,7 @@ static bool parse_choice(const struct gpume_option *option, const char *text, vo
 }
 
 /* "a or b", "a, b or c". */
-static void describe_choices(const struct gpume_option *option, char *text, size_t bytes)
+void gpume_type_choice_describe(const struct gpume_option *option, char *text, size_t bytes)
 {
     text[0] = '\0';
     for (size_t i = 0; option->choices[i]; i++) {
@@ -173,7 +173,7 @@ static void describe_choices(const struct gpume_option *option, char *text, size
     }
 }
 
-static void choices_words(const struct gpume_option *option, char *text, size_t bytes)
+void gpume_type_choice_words(const struct gpume_option *option, char *text, size_t bytes)
 {
     text[0] = '\0';
     for (size_t i = 0; option->choices[i]; i++) {
@@ -250,11 +250,11 @@ static void formats_words(const struct gpume_option *option, char *text, size_t 
 
 #define TYPE(name) const struct gpume_option_type gpume_type_##name
 TYPE(flag) = {.parse = parse_flag};
-TYPE(number) = {.parse = parse_whole, .describe = describe_whole};
+TYPE(number) = {.parse = gpume_type_number_parse, .describe = describe_whole};
 TYPE(number_or_auto) = {
     .parse = parse_number_or_auto, .permitted = "auto or a whole number from %.0f to %.0f"};
 TYPE(real) = {
-    .bytes = sizeof(double), .parse = parse_decimal, .permitted = "a number from %g to %g"};
+    .bytes = sizeof(double), .parse = gpume_type_real_parse, .permitted = "a number from %g to %g"};
 TYPE(window) = {.bytes = sizeof(uint32_t),
     .parse = parse_pair,
     .permitted = "N or XxY, each from %.0f to %.0f, e.g. 16x8"};
@@ -271,7 +271,9 @@ TYPE(bytes) = {.bytes = sizeof(uint64_t),
     .parse = parse_amount,
     .permitted = "a whole number from %.0f to %.0f, optionally followed by K, M, G, T, KiB, MiB, "
                  "GiB or TiB, e.g. 500M"};
-TYPE(choice) = {.parse = parse_choice, .describe = describe_choices, .words = choices_words};
+TYPE(choice) = {.parse = gpume_type_choice_parse,
+    .describe = gpume_type_choice_describe,
+    .words = gpume_type_choice_words};
 TYPE(text) = {.bytes = sizeof(char *), .parse = parse_text};
 TYPE(search) = {.bytes = sizeof(char *), .parse = parse_text, .words = search_words};
 TYPE(format) = {.bytes = sizeof(void *),
