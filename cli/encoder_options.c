@@ -2,6 +2,7 @@
 #include "encoder_options.h"
 
 #include "console.h"
+#include "encode/chunk_encoders.h"
 #include "encode/encoder.h"
 #include "options/option.h"
 
@@ -249,54 +250,6 @@ const struct gpume_option_type gpume_type_kbits = {.bytes = sizeof(uint64_t),
     .describe = describe_kbits,
     .hint = gpume_suffix_hint};
 
-/* --- encoders of which it is known what they make of a CRF */
-
-static bool is_known(const struct gpume_encoder *encoder)
-{
-    return encoder->has_quality && encoder->losses;
-}
-
-static bool parse_known_encoder(const struct gpume_option *option, const char *text, void *field)
-{
-    (void)option;
-    for (int i = 0; gpume_encoders[i]; i++) {
-        if (is_known(gpume_encoders[i]) && strcmp(gpume_encoders[i]->name, text) == 0) {
-            *(int *)field = i;
-            return true;
-        }
-    }
-    return false;
-}
-
-static void list_known_encoders(char *text, size_t bytes, const char *separator)
-{
-    text[0] = '\0';
-    for (size_t i = 0; gpume_encoders[i]; i++) {
-        if (is_known(gpume_encoders[i])) {
-            const size_t used = strlen(text);
-            snprintf(text + used, bytes - used, "%s%s", used > 0 ? separator : "",
-                gpume_encoders[i]->name);
-        }
-    }
-}
-
-static void describe_known_encoder(const struct gpume_option *option, char *text, size_t bytes)
-{
-    (void)option;
-    list_known_encoders(text, bytes, " or ");
-}
-
-static void known_encoder_words(const struct gpume_option *option, char *text, size_t bytes)
-{
-    (void)option;
-    list_known_encoders(text, bytes, " ");
-}
-
-const struct gpume_option_type gpume_type_known_encoder = {.bytes = sizeof(int),
-    .parse = parse_known_encoder,
-    .describe = describe_known_encoder,
-    .words = known_encoder_words};
-
 /* --- the video that is to be encoded */
 
 enum gpume_exit gpume_encoder_check_rate(const struct gpume_source_info *info, const char *why)
@@ -340,7 +293,7 @@ void gpume_encoder_warn_of_fields(const struct gpume_source_info *info)
 
 struct gpume_encoder_row gpume_encoder_rows[GPUME_ENCODER_ROWS_MAX];
 size_t gpume_encoder_row_count;
-struct gpume_encoder_row gpume_encoder_names;
+struct gpume_encoder_list gpume_encoder_names, gpume_encoder_known, gpume_encoder_chunks;
 struct gpume_encoder_row gpume_encoder_presets = {
     .help = "the encoder's preset, which sets the options below"};
 struct gpume_encoder_row gpume_encoder_tunes = {
@@ -421,10 +374,23 @@ static void add_option(
     }
 }
 
+static void add_name(struct gpume_encoder_list *list, const char *name)
+{
+    size_t i = 0;
+    while (list->words[i]) {
+        i++;
+    }
+    assert(i < GPUME_ENCODERS_MAX);
+    list->words[i] = name;
+    gpume_text_join(list->value, sizeof(list->value), "|", "%s", name);
+}
+
 static void add_encoder(const struct gpume_encoder *encoder)
 {
-    add_word(&gpume_encoder_names, add_taken(&gpume_encoder_names, encoder, ""), encoder->name);
-    gpume_text_join(gpume_encoder_names.text, GPUME_ENCODER_HELP_BYTES, "|", "%s", encoder->name);
+    add_name(&gpume_encoder_names, encoder->name);
+    if (encoder->has_quality && encoder->losses) {
+        add_name(&gpume_encoder_known, encoder->name);
+    }
     struct gpume_encoder_taken *taken = add_taken(&gpume_encoder_presets, encoder, encoder->preset);
     for (const struct gpume_encode_options *p = encoder->presets; p->preset; p++) {
         add_word(&gpume_encoder_presets, taken, p->preset);
@@ -489,6 +455,9 @@ void gpume_encoder_rows_make(void)
     for (size_t i = 0; gpume_encoders[i]; i++) {
         add_encoder(gpume_encoders[i]);
     }
+    for (size_t i = 0; i < GPUME_CHUNK_ENCODERS; i++) {
+        add_name(&gpume_encoder_chunks, gpume_chunk_encoders[i].name);
+    }
     make_help(&gpume_encoder_presets);
     make_help(&gpume_encoder_tunes);
     make_help(&gpume_encoder_depths);
@@ -497,6 +466,22 @@ void gpume_encoder_rows_make(void)
     }
 }
 
+static bool parse_encoder(const struct gpume_option *option, const char *text, void *field)
+{
+    for (size_t i = 0; option->choices[i]; i++) {
+        if (strcmp(option->choices[i], text) == 0) {
+            *(const struct gpume_encoder **)field = gpume_encoder_find(text);
+            return true;
+        }
+    }
+    return false;
+}
+
+const struct gpume_option_type gpume_type_encoder = {.bytes = sizeof(const struct gpume_encoder *),
+    .parse = parse_encoder,
+    .describe = gpume_type_choice_describe,
+    .words = gpume_type_choice_words};
+
 static bool parse_encoder_word(const struct gpume_option *option, const char *text, void *field)
 {
     (void)option;
@@ -504,16 +489,8 @@ static bool parse_encoder_word(const struct gpume_option *option, const char *te
     return *text != '\0';
 }
 
-static void encoder_words(const struct gpume_option *option, char *text, size_t bytes)
-{
-    text[0] = '\0';
-    for (size_t i = 0; option->choices[i]; i++) {
-        gpume_text_join(text, bytes, " ", "%s", option->choices[i]);
-    }
-}
-
 const struct gpume_option_type gpume_type_encoder_word = {
-    .bytes = sizeof(const char *), .parse = parse_encoder_word, .words = encoder_words};
+    .bytes = sizeof(const char *), .parse = parse_encoder_word, .words = gpume_type_choice_words};
 
 int gpume_encoder_refuse_word(const struct gpume_encoder_row *row, const char *option,
     const struct gpume_encoder *encoder, const char *word)

@@ -59,9 +59,6 @@ extern const struct gpume_option_type gpume_type_bitrate;
 bool gpume_type_kbits_parse(const struct gpume_option *option, const char *text, void *field);
 extern const struct gpume_option_type gpume_type_kbits;
 
-/* An index in gpume_encoders, of an encoder of which it is known what it makes of a CRF: an int. */
-extern const struct gpume_option_type gpume_type_known_encoder;
-
 #define GPUME_ENCODERS_MAX 8
 #define GPUME_ENCODER_ROWS_MAX 48 /* names of options, of all encoders together */
 #define GPUME_ENCODER_HELP_BYTES 512
@@ -84,14 +81,26 @@ struct gpume_encoder_row {
     char text[GPUME_ENCODER_HELP_BYTES];
 };
 
-/* Those of the encoders' tables, in an order that is that of every encoder; and four more. */
+/* Those of the encoders' tables, in an order that is that of every encoder; and three more. */
 extern struct gpume_encoder_row gpume_encoder_rows[GPUME_ENCODER_ROWS_MAX];
 extern size_t gpume_encoder_row_count;
-extern struct gpume_encoder_row gpume_encoder_names, gpume_encoder_presets, gpume_encoder_tunes,
-    gpume_encoder_depths;
+extern struct gpume_encoder_row gpume_encoder_presets, gpume_encoder_tunes, gpume_encoder_depths;
+
+/* Names of encoders, as an option has them. */
+struct gpume_encoder_list {
+    const char *words[GPUME_ENCODERS_MAX + 1]; /* choices, then NULL */
+    char value[GPUME_ENCODER_LIMITS_BYTES];    /* x264|x265 */
+};
+
+/* Those of gpume_encoders; of these, those of which it is known what they make of a CRF; and those
+ * of gpume_chunk_encoders. */
+extern struct gpume_encoder_list gpume_encoder_names, gpume_encoder_known, gpume_encoder_chunks;
 
 /* Makes them, once. */
 void gpume_encoder_rows_make(void);
+
+/* A const struct gpume_encoder *: one of the row's choices. */
+extern const struct gpume_option_type gpume_type_encoder;
 
 /* NULL: no encoder has such an option. */
 struct gpume_encoder_row *gpume_encoder_row_find(const char *name);

@@ -751,21 +751,6 @@ const struct gpume_option_type gpume_type_noise = {.bytes = sizeof(struct gpume_
     .parse = parse_noise,
     .permitted = "auto, or a number from 0 to 50"};
 
-static bool parse_encoder(const struct gpume_option *row, const char *text, void *field)
-{
-    const struct gpume_encoder *encoder = gpume_encoder_find(text);
-    (void)row;
-    if (!encoder) {
-        return false;
-    }
-    *(const struct gpume_encoder **)field = encoder;
-    return true;
-}
-
-static const struct gpume_option_type type_encoder = {.bytes = sizeof(const struct gpume_encoder *),
-    .parse = parse_encoder,
-    .permitted = "x264, x265 or svt-av1"};
-
 /* Limits are checked when the encoder is known. */
 #define QUALITY_READ 1e6
 static const struct gpume_option_type type_crf = {.bytes = sizeof(double),
@@ -793,11 +778,8 @@ static struct gpume_option table[] = {
         .words = "auto 2 5 10",
         .help = "standard deviation of the noise, in steps of 8-bit samples, 0 to 50 (default "
                 "auto: measured in every frame)"},
-    {.name = "for",
-        .value = "x264|x265|svt-av1",
-        .type = &type_encoder,
-        GPUME_FIELD(OPTIONS, encoder),
-        .words = "x264 x265 svt-av1",
+    {GPUME_ROW("for", gpume_encoder_names.value, encoder, OPTIONS, encoder),
+        .choices = gpume_encoder_names.words,
         .help = "encoder of the output: also remove what it would not keep at this --crf, --qp or "
                 "--bitrate"},
     {.name = "crf",
@@ -913,6 +895,7 @@ const struct gpume_command gpume_filter_command = {
              "them, where they match. The less noise a frame has, the less it changes. Encoders "
              "then need fewer bits.",
     GPUME_COMMAND_OPTIONS(table, struct gpume_filter_options),
+    .make_options = gpume_encoder_rows_make,
     GPUME_COMMAND_ONE_VIDEO,
     .catches_signals = true,
     .set_defaults = gpume_filter_options_default,

@@ -209,7 +209,7 @@ static const char *const spans[] = {"video", "scene", NULL};
 static const struct gpume_option first_rows[] = {
     {.heading = "First pass"},
     {GPUME_ROW_CHOICE(
-         "encoder", gpume_encoder_names.text, OPTIONS, encoder, gpume_encoder_names.words),
+         "encoder", gpume_encoder_names.value, OPTIONS, encoder, gpume_encoder_names.words),
         .help = "encoder of the second pass"},
     {GPUME_ROW("bitrate", "RATE", rates, OPTIONS, targets),
         .help = "bitrate in bits per second, e.g. 345k or 1.5M; repeat it for several"},
@@ -510,7 +510,7 @@ static int firstpass_check(void *opaque, const struct gpume_line *line)
     struct gpume_firstpass_options *options = opaque;
     (void)gpume_bitrate_warn();
     if (options->encoder < 0) {
-        return gpume_refuse(GPUME_INVALID, "give --encoder %s", gpume_encoder_names.text);
+        return gpume_refuse(GPUME_INVALID, "give --encoder %s", gpume_encoder_names.value);
     }
     if (options->targets.count == 0 && options->sizes.count > 0) {
         return gpume_refuse(GPUME_INVALID,

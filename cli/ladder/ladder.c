@@ -404,6 +404,7 @@ static void set_ladder_defaults(void *opaque)
 {
     struct gpume_ladder_options *options = opaque;
     gpume_video_options_default(&options->video);
+    options->encoder = gpume_encoders[0];
     options->rungs = 6;
 }
 
@@ -437,8 +438,8 @@ static int check_ladder(void *opaque, const struct gpume_line *line)
         GPUME_CHECK(gpume_trial_check_input(
             options->verify ? "--verify" : "--probes", options->video.common.inputs[0]));
     }
-    GPUME_CHECK(gpume_encoder_choose(
-        &options->encode, gpume_encoders[options->encoder], options->preset, options->tune));
+    GPUME_CHECK(
+        gpume_encoder_choose(&options->encode, options->encoder, options->preset, options->tune));
     return gpume_video_options_check(opaque, line);
 }
 
@@ -466,8 +467,8 @@ static struct gpume_option table[] = {
         .help = "also encode the proposed rungs, and show the results; --frames limits this to the "
                 "beginning"},
     {.heading = "Encoder"},
-    {GPUME_ROW("encoder", "x264|x265", known_encoder, OPTIONS, encoder),
-        .help = "the encoder (default x264)"},
+    {GPUME_ROW("encoder", gpume_encoder_known.value, encoder, OPTIONS, encoder),
+        .choices = gpume_encoder_known.words, .help = "the encoder (default x264)"},
     {GPUME_ROW("preset", "NAME", encoder_word, OPTIONS, preset),
         .choices = gpume_encoder_presets.words, .help = "the encoder's preset (default medium)"},
     {GPUME_ROW("tune", "NAME", encoder_word, OPTIONS, tune), .choices = gpume_encoder_tunes.words,

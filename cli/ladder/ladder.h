@@ -25,7 +25,7 @@ struct gpume_ladder_names {
 struct gpume_ladder_options {
     struct gpume_video_options video;
     struct gpume_ladder_names outputs;
-    int encoder;                        /* in gpume_encoders */
+    const struct gpume_encoder *encoder;
     const char *preset, *tune;          /* NULL: not given */
     struct gpume_encode_options encode; /* from the check on; not settled */
     struct gpume_firstpass_rungs sizes, crfs;

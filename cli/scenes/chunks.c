@@ -39,50 +39,17 @@ void gpume_chunk_options_default(struct gpume_chunk_options *options)
     options->encoder = -1;
 }
 
-static bool parse_chunk_encoder(const struct gpume_option *option, const char *text, void *field)
-{
-    (void)option;
-    for (int i = 0; i < GPUME_CHUNK_ENCODERS; i++) {
-        if (strcmp(gpume_chunk_encoders[i].name, text) == 0) {
-            *(int *)field = i;
-            return true;
-        }
-    }
-    return false;
-}
-
-static void list_words(char *text, size_t bytes, const char *between, const char *last)
-{
-    text[0] = '\0';
-    for (size_t i = 0; i < GPUME_CHUNK_ENCODERS; i++) {
-        const size_t used = strlen(text);
-        snprintf(text + used, bytes - used, "%s%s",
-            i == 0                         ? ""
-            : i + 1 < GPUME_CHUNK_ENCODERS ? between
-                                           : last,
-            gpume_chunk_encoders[i].name);
-    }
-}
-
 static void describe_chunk_encoder(const struct gpume_option *option, char *text, size_t bytes)
 {
-    (void)option;
-    list_words(text, bytes, ", ", " or ");
-    const size_t used = strlen(text);
-    snprintf(text + used, bytes - used,
-        "; for another one leave it out and give Av1an its own --target-quality");
-}
-
-static void chunk_encoder_words(const struct gpume_option *option, char *text, size_t bytes)
-{
-    (void)option;
-    list_words(text, bytes, " ", " ");
+    gpume_type_choice_describe(option, text, bytes);
+    gpume_text_join(
+        text, bytes, "", "; for another one leave it out and give Av1an its own --target-quality");
 }
 
 const struct gpume_option_type gpume_type_chunk_encoder = {.bytes = sizeof(int),
-    .parse = parse_chunk_encoder,
+    .parse = gpume_type_choice_parse,
     .describe = describe_chunk_encoder,
-    .words = chunk_encoder_words};
+    .words = gpume_type_choice_words};
 
 /* The encoder may be named last: its own limit is checked then. */
 static const struct gpume_goal_row *chunk_goal_of(const struct gpume_option *option)
