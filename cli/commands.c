@@ -271,7 +271,7 @@ static enum gpume_exit print_topic(const void *opaque)
 
 static struct gpume_option help_table[] = {
     {.heading = "Messages"},
-    GPUME_OPTIONS_LAST("show this help"),
+    GPUME_OPTIONS_LAST,
 };
 
 const struct gpume_command gpume_help_command = {

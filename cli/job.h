@@ -155,12 +155,8 @@ int gpume_video_options_check(void *options, const struct gpume_line *line);
                     "from the first frame"                                                         \
     }
 #define GPUME_OPTIONS_VIDEO(s, m)                                                                  \
-    {.heading = "Input"}, {GPUME_OPTION_VF(s, m.source.filter)},                                   \
-        {GPUME_OPTION_STREAM(s, m.source.stream)}, {GPUME_OPTION_HWACCEL(s, m.source.hwaccel)},    \
-        {GPUME_OPTION_DECODERS(s, m.source.decoders)}, GPUME_OPTIONS_TRUST(s, m.source),           \
-        {GPUME_OPTION_VIDEO_FRAMES(s, m.frames)},                                                  \
-        {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},             \
-        {.heading = "Output"},                                                                     \
+    {.heading = "Input"}, GPUME_OPTIONS_SOURCE(s, m.source),                                       \
+        {GPUME_OPTION_VIDEO_FRAMES(s, m.frames)}, {GPUME_OPTION_TIMEOUT}, {.heading = "Output"},   \
     {                                                                                              \
         GPUME_ROW_FILE("output", "FILE", s, m.output),                                             \
             .letter = 'o', .help = "write to this file (default: standard output)"                 \
@@ -168,7 +164,7 @@ int gpume_video_options_check(void *options, const struct gpume_line *line);
 #define GPUME_OPTIONS_VIDEO_LAST(s, m)                                                             \
     {GPUME_OPTION_OVERWRITE, .help = "replace an existing output"}, {.heading = "Engine"},         \
         GPUME_OPTIONS_ENGINE(s, m.params), {.heading = "Messages"},                                \
-        GPUME_OPTIONS_MESSAGES("print no closing summary and no progress", "show this help")
+        GPUME_OPTIONS_MESSAGES("print no closing summary and no progress")
 
 /*
  * --- One job: what every command does that reads a video, writes outputs or prints an answer. A

@@ -193,7 +193,7 @@ static struct gpume_option table[] = {
         .help = "let each engine use at most this much memory, not counting frames, e.g. 500M or "
                 "2GiB (default: no limit)",
         .uses = SEARCH},
-    {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
+    {GPUME_OPTION_TIMEOUT},
     {.heading = "Engine"},
     {GPUME_ROW_PARAM(OPTIONS, params.backend, backend),
         .help = "measure only this backend; vulkan includes software drivers (default: everything "
@@ -211,7 +211,7 @@ static struct gpume_option table[] = {
     {.heading = "Messages"},
     {GPUME_OPTION_JSON, .help = "print the table as one JSON object"},
     {GPUME_OPTION_CSV, .help = "print the table as CSV"},
-    GPUME_OPTIONS_MESSAGES("show no progress", "show this help"),
+    GPUME_OPTIONS_MESSAGES("show no progress"),
 };
 
 static void set_bench_defaults(void *opaque)

@@ -766,7 +766,7 @@ static struct gpume_option table[] = {
     {GPUME_OPTION_STREAM(OPTIONS, asked.source.stream)},
     GPUME_OPTIONS_TRUST(OPTIONS, asked.source),
     {GPUME_OPTION_THREADS(OPTIONS, params.threads)},
-    {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
+    {GPUME_OPTION_TIMEOUT},
     {.heading = "Output"},
     {GPUME_ROW_FILE("output", "FILE", OPTIONS, vectors), .letter = 'o',
         .help = "write to this file: .csv .jsonl (also .csv.gz or .zst) .npy, with --block also "
@@ -789,7 +789,7 @@ static struct gpume_option table[] = {
                 ".csv; without -o nothing else is written"},
     {GPUME_OPTION_OVERWRITE, .help = "replace existing outputs"},
     {.heading = "Messages"},
-    GPUME_OPTIONS_MESSAGES("print no closing summary and no progress", "show this help"),
+    GPUME_OPTIONS_MESSAGES("print no closing summary and no progress"),
 };
 
 const struct gpume_command gpume_vectors_command = {

@@ -1050,13 +1050,13 @@ static struct gpume_option table[] = {
     {GPUME_OPTION_MAX_MEMORY(OPTIONS, memory_max),
         .help = "refuse input whose frames need more memory, at 88 bytes per block, e.g. 500M or "
                 "2GiB (default: no limit)"},
-    {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
+    {GPUME_OPTION_TIMEOUT},
     {.heading = "Messages"},
     {GPUME_OPTION_JSON, .help = "print the comparison as one JSON object"},
     {GPUME_OPTION_CSV, .help = "print one row of CSV per frame pair"},
     {GPUME_OPTION_QUIET, .help = "print nothing; only the exit status shows the result"},
     {GPUME_OPTION_VERBOSE},
-    GPUME_OPTIONS_LAST("show this help"),
+    GPUME_OPTIONS_LAST,
 };
 
 static void set_compare_defaults(void *options)

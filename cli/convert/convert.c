@@ -266,11 +266,11 @@ static struct gpume_option table[] = {
     {GPUME_OPTION_MAX_MEMORY(OPTIONS, memory_max),
         .help = "refuse input whose frames need more memory, at 88 bytes per block, e.g. 500M or "
                 "2GiB (default: no limit)"},
-    {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
+    {GPUME_OPTION_TIMEOUT},
     {.heading = "Messages"},
     {GPUME_OPTION_QUIET, .help = "print no closing summary"},
     {GPUME_OPTION_VERBOSE},
-    GPUME_OPTIONS_LAST("show this help"),
+    GPUME_OPTIONS_LAST,
 };
 
 const struct gpume_command gpume_convert_command = {

@@ -199,7 +199,7 @@ static struct gpume_option table[] = {
     {.heading = "Messages"},
     {GPUME_OPTION_JSON, .help = "print the tables as one JSON object"},
     {GPUME_OPTION_VERBOSE},
-    GPUME_OPTIONS_LAST("show this help"),
+    GPUME_OPTIONS_LAST,
 };
 
 const struct gpume_command gpume_devices_command = {

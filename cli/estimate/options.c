@@ -160,7 +160,7 @@ static struct gpume_option table[] = {
     {GPUME_OPTION_DECODERS(OPTIONS, asked.source.decoders)},
     GPUME_OPTIONS_TRUST(OPTIONS, asked.source),
     {GPUME_OPTION_MAX_MEMORY(OPTIONS, params.memory_max)},
-    {GPUME_OPTION_TIMEOUT,
+    {GPUME_ROW_TIMEOUT,
         .help =
             "stop after this time and keep partial results, as after Ctrl-C (default: no limit)"},
     {.heading = "Output"},
@@ -217,8 +217,11 @@ static struct gpume_option table[] = {
     {GPUME_ROW_PARAM(OPTIONS, params.validate, validate)},
     {.heading = "Messages"},
     {GPUME_OPTION_JSON, .help = "print the closing summary as one JSON object"},
-    GPUME_OPTIONS_MESSAGES("print no closing summary and no progress",
-        "show the most used options, or with --help all every option"),
+    {GPUME_OPTION_QUIET, .help = "print no closing summary and no progress"},
+    {GPUME_OPTION_VERBOSE},
+    {GPUME_OPTION_PROGRESS},
+    {GPUME_OPTION_NO_PROGRESS},
+    GPUME_OPTIONS_LAST_WITH("show the most used options, or with --help all every option"),
 };
 
 static void make_estimate_options(void)

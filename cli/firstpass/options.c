@@ -278,9 +278,9 @@ static const struct gpume_option last_rows[] = {
     GPUME_OPTIONS_TRUST(OPTIONS, video.source),
     {.heading = "Engine"},
     GPUME_OPTIONS_ENGINE(OPTIONS, video.params),
-    {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
+    {GPUME_OPTION_TIMEOUT},
     {.heading = "Messages"},
-    GPUME_OPTIONS_MESSAGES("do not print the command lines", "show this help"),
+    GPUME_OPTIONS_MESSAGES("do not print the command lines"),
 };
 
 static struct gpume_option table[GPUME_OPTIONS_MAX]; /* rows without a name are empty */

@@ -474,13 +474,9 @@ static struct gpume_option table[] = {
     {GPUME_ROW("tune", "NAME", encoder_word, OPTIONS, tune), .choices = gpume_encoder_tunes.words,
         .help = "the encoder's tuning (default none)"},
     {.heading = "Input"},
-    {GPUME_OPTION_VF(OPTIONS, video.source.filter)},
-    {GPUME_OPTION_STREAM(OPTIONS, video.source.stream)},
-    {GPUME_OPTION_HWACCEL(OPTIONS, video.source.hwaccel)},
-    {GPUME_OPTION_DECODERS(OPTIONS, video.source.decoders)},
-    GPUME_OPTIONS_TRUST(OPTIONS, video.source),
+    GPUME_OPTIONS_SOURCE(OPTIONS, video.source),
     {GPUME_OPTION_VIDEO_FRAMES(OPTIONS, video.frames)},
-    {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
+    {GPUME_OPTION_TIMEOUT},
     {.heading = "Output"},
     {GPUME_ROW("output", "FILE", ladder_names, OPTIONS, outputs), .letter = 'o',
         .complete = GPUME_COMPLETE_FILES,
@@ -492,7 +488,7 @@ static struct gpume_option table[] = {
     {.heading = "Engine"},
     GPUME_OPTIONS_ENGINE(OPTIONS, video.params),
     {.heading = "Messages"},
-    GPUME_OPTIONS_MESSAGES("print no tables and no progress", "show this help"),
+    GPUME_OPTIONS_MESSAGES("print no tables and no progress"),
 };
 
 const struct gpume_command gpume_ladder_command = {

@@ -94,13 +94,13 @@ static struct gpume_option table[] = {
     {GPUME_OPTION_THREADS(OPTIONS, params.threads)},
     GPUME_OPTIONS_TRUST(OPTIONS, source),
     {GPUME_OPTION_VIDEO_FRAMES(OPTIONS, frames)},
-    {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
+    {GPUME_OPTION_TIMEOUT},
     {.heading = "Output"},
     {GPUME_ROW_FILE("output", "FILE", OPTIONS, output), .letter = 'o',
         .help = "write to this file (default: standard output)"},
     {GPUME_OPTION_OVERWRITE, .help = "replace an existing output"},
     {.heading = "Messages"},
-    GPUME_OPTIONS_MESSAGES("print no closing summary and no progress", "show this help"),
+    GPUME_OPTIONS_MESSAGES("print no closing summary and no progress"),
 };
 
 const struct gpume_command gpume_luma_command = {

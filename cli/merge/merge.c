@@ -389,11 +389,11 @@ static struct gpume_option table[] = {
     {GPUME_ROW_FLAG("whole", OPTIONS, whole),
         .help = "refuse parts that do not cover the input from its first frame to its end"},
     {GPUME_OPTION_OVERWRITE, .help = "replace existing outputs"},
-    {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
+    {GPUME_OPTION_TIMEOUT},
     {.heading = "Messages"},
     {GPUME_OPTION_QUIET, .help = "print no closing summary"},
     {GPUME_OPTION_VERBOSE},
-    GPUME_OPTIONS_LAST("show this help"),
+    GPUME_OPTIONS_LAST,
 };
 
 static int check_merge_options(void *opaque, const struct gpume_line *line)

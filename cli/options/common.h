@@ -145,13 +145,21 @@ extern const char *const gpume_choices_shell[];
         GPUME_OPTION_MAX_PIXELS(s, m.trust.max_pixels)                                             \
     }
 
+/* How a video is read; m: the same. */
+#define GPUME_OPTIONS_SOURCE(s, m)                                                                 \
+    {GPUME_OPTION_VF(s, m.filter)}, {GPUME_OPTION_STREAM(s, m.stream)},                            \
+        {GPUME_OPTION_HWACCEL(s, m.hwaccel)}, {GPUME_OPTION_DECODERS(s, m.decoders)},              \
+        GPUME_OPTIONS_TRUST(s, m)
+
 #define GPUME_OPTION_MAX_MEMORY(s, m)                                                              \
     GPUME_ROW_PARAM(s, m, memory_max), .type = &gpume_type_bytes, .min = 1,                        \
                                        .max = 1125899906842624.0
 
-#define GPUME_OPTION_TIMEOUT                                                                       \
+#define GPUME_ROW_TIMEOUT                                                                          \
     GPUME_ROW_REAL("timeout", "SECONDS", struct gpume_common_options, timeout, 0.001, 604800),     \
         .unit = "seconds"
+#define GPUME_OPTION_TIMEOUT                                                                       \
+    GPUME_ROW_TIMEOUT, .help = "give up after this time (default: no limit)"
 
 #define GPUME_OPTION_OVERWRITE GPUME_ROW_COMMON("overwrite", overwrite, 1), .letter = 'y'
 
@@ -198,16 +206,17 @@ extern const char *const gpume_choices_shell[];
     }
 
 /* The last rows of every table. */
-#define GPUME_OPTIONS_LAST(help_text)                                                              \
+#define GPUME_OPTIONS_LAST GPUME_OPTIONS_LAST_WITH("show this help")
+#define GPUME_OPTIONS_LAST_WITH(help_text)                                                         \
     {GPUME_OPTION_COMPLETION}, {GPUME_OPTION_HELP, .help = help_text},                             \
     {                                                                                              \
         GPUME_OPTION_VERSION                                                                       \
     }
 
 /* These and the others about messages, of a command that shows progress. */
-#define GPUME_OPTIONS_MESSAGES(quiet_help, help_text)                                              \
+#define GPUME_OPTIONS_MESSAGES(quiet_help)                                                         \
     {GPUME_OPTION_QUIET, .help = quiet_help}, {GPUME_OPTION_VERBOSE}, {GPUME_OPTION_PROGRESS},     \
-        {GPUME_OPTION_NO_PROGRESS}, GPUME_OPTIONS_LAST(help_text)
+        {GPUME_OPTION_NO_PROGRESS}, GPUME_OPTIONS_LAST
 
 /* --- The options that say how overlays look, for the commands that draw them. */
 

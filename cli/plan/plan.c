@@ -226,11 +226,11 @@ static struct gpume_option table[] = {
     {.heading = "Input"},
     {GPUME_OPTION_STREAM(OPTIONS, source.stream)},
     GPUME_OPTIONS_TRUST(OPTIONS, source),
-    {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
+    {GPUME_OPTION_TIMEOUT},
     {.heading = "Messages"},
     {GPUME_OPTION_QUIET, .help = "do not say that there are fewer ranges than asked for"},
     {GPUME_OPTION_VERBOSE},
-    GPUME_OPTIONS_LAST("show this help"),
+    GPUME_OPTIONS_LAST,
 };
 
 static void set_plan_defaults(void *opaque)

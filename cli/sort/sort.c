@@ -519,7 +519,7 @@ static struct gpume_option table[] = {
     {GPUME_OPTION_MAX_MEMORY(OPTIONS, params.memory_max),
         .help = "refuse input that needs more memory, at 8 bytes per integer, e.g. 500M or 2GiB "
                 "(default: no limit)"},
-    {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
+    {GPUME_OPTION_TIMEOUT},
     {.heading = "Output"},
     {GPUME_ROW_FILE("output", "FILE", OPTIONS, output), .letter = 'o',
         .help = "write to this file (default: standard output)"},
@@ -532,7 +532,7 @@ static struct gpume_option table[] = {
     {.heading = "Messages"},
     {GPUME_OPTION_QUIET, .help = "print no closing summary"},
     {GPUME_OPTION_VERBOSE},
-    GPUME_OPTIONS_LAST("show this help"),
+    GPUME_OPTIONS_LAST,
 };
 
 static void set_sort_defaults(void *opaque)
