@@ -60,11 +60,12 @@ static void put_hash(struct gpume_out *out, const char *sha256)
     gpume_html_put(out, "'");
 }
 
-/* Forbids the page to load anything, and all scripts and styles but our own and, in a
- * folder, the scripts beside it. */
-static void put_policy(struct gpume_out *out, const struct gpume_report_shell *shell)
+/* What comes before the title. The policy forbids the page to load anything, and all scripts and
+ * styles but our own and, in a folder, the scripts beside it. */
+static void put_head(struct gpume_out *out, const struct gpume_report_shell *shell)
 {
     gpume_html_put(out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
         "img-src data:; base-uri 'none'; form-action 'none'; style-src");
     for (const struct gpume_report_asset *asset = shell->assets->styles; asset->data; asset++) {
@@ -76,7 +77,10 @@ static void put_policy(struct gpume_out *out, const struct gpume_report_shell *s
     for (const struct gpume_report_asset *asset = shell->assets->scripts; asset->data; asset++) {
         put_hash(out, asset->sha256);
     }
-    gpume_html_put(out, "\">");
+    gpume_html_put(out,
+        "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" "
+        "href=\"data:,\">\n");
 }
 
 static void put_assets(
@@ -110,9 +114,7 @@ static void put_size(struct gpume_out *out, const struct gpume_report_shell *she
 static void put_marked(
     struct gpume_out *out, const struct gpume_report_shell *shell, const char *mark, size_t rest)
 {
-    if (strcmp(mark, "policy") == 0) {
-        put_policy(out, shell);
-    } else if (strcmp(mark, "styles") == 0) {
+    if (strcmp(mark, "styles") == 0) {
         put_assets(out, shell->assets->styles, "style");
     } else if (strcmp(mark, "licence") == 0) {
         gpume_html_put(out, "<!--\n");
@@ -130,6 +132,7 @@ void gpume_report_shell_write(const struct gpume_report_shell *shell, struct gpu
 {
     const char *at = (const char *)shell->assets->html.data;
     const char *const end = at + shell->assets->html.bytes;
+    put_head(out, shell);
     for (const char *found = at; found + sizeof(MARK) <= end; found++) {
         if (memcmp(found, MARK, sizeof(MARK) - 1) != 0) {
             continue;

@@ -16,7 +16,7 @@ struct gpume_report_asset {
 };
 
 struct gpume_report_assets {
-    struct gpume_report_asset html;
+    struct gpume_report_asset html;    /* from the title on */
     struct gpume_report_asset licence; /* of the chart library */
     /* Each ends with an entry whose data is NULL. */
     const struct gpume_report_asset *styles, *scripts;
