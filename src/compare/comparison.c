@@ -262,11 +262,6 @@ const char *gpume_read_settings_find(const struct gpume_read_settings *settings,
 
 /* --- the comparison */
 
-static bool same_place(const struct gpume_vectors_block *a, const struct gpume_vectors_block *b)
-{
-    return a->x == b->x && a->y == b->y && a->w == b->w && a->h == b->h;
-}
-
 /* Logs the first block in which two grids differ. */
 static int check_grids(const struct gpume_comparison *comparison,
     const struct gpume_vectors_field *a, const struct gpume_vectors_field *b,
@@ -275,7 +270,7 @@ static int check_grids(const struct gpume_comparison *comparison,
     const size_t count = a->count < b->count ? a->count : b->count;
     for (size_t i = 0; i < count; i++) {
         const struct gpume_vectors_block *left = &a->blocks[i], *right = &b->blocks[i];
-        if (!same_place(left, right)) {
+        if (!gpume_vectors_same_place(left, right)) {
             return gpume_log_fail(log, GPUME_INVALID,
                 "frame %" PRIu64 ": block %zu is %ux%u pixels at (%" PRIu32 ",%" PRIu32
                 ") in %s, %ux%u at (%" PRIu32 ",%" PRIu32

@@ -475,18 +475,12 @@ struct block_counts {
 #define APART (2 * GPUME_VECTORS_UNITS) /* candidates differ by that much in x or y */
 #define MATCH_COLUMNS 5
 
-static bool is_at_one_place(
-    const struct gpume_vectors_block *a, const struct gpume_vectors_block *b)
-{
-    return a->x == b->x && a->y == b->y && a->w == b->w && a->h == b->h;
-}
-
 /* The number of blocks at the field's end that are candidates of one. */
 static size_t last_candidates(const struct gpume_vectors_field *field)
 {
     const struct gpume_vectors_block *end = field->blocks + field->count;
     size_t count = 1;
-    while (count < field->count && is_at_one_place(end - 1 - count, end - 1)) {
+    while (count < field->count && gpume_vectors_same_place(end - 1 - count, end - 1)) {
         count++;
     }
     return count;

@@ -127,20 +127,15 @@ void gpume_report_measure(struct gpume_report_statistics *statistics,
         .units = units,
         .cut = gpume_report_is_cut(cuts, field->frame, field->ref, &field->sums)};
     for (uint64_t i = 0; i < blocks; i++) {
-        const struct gpume_part *part = field->part_count > 0 ? &field->parts[i] : NULL;
-        const struct gpume_layer *layer = field->layers[part ? part->layer : 0];
-        const size_t index = part ? part->block : (size_t)i;
-        const int32_t dx = layer->vectors[index].dx, dy = layer->vectors[index].dy;
+        const struct gpume_shown shown = gpume_shown_at(field, i);
+        const struct gpume_vector vector = shown.layer->vectors[shown.index];
+        const int32_t dx = vector.dx, dy = vector.dy;
         const uint32_t squared = (uint32_t)(dx * dx + dy * dy);
         statistics->dx_sum += dx;
         statistics->dy_sum += dy;
         length_sum += sqrt((double)squared);
-        if (squared > statistics->length_max_squared) {
-            statistics->length_max_squared = squared;
-        }
-        if (layer->costs[index] > statistics->cost_max) {
-            statistics->cost_max = layer->costs[index];
-        }
+        statistics->length_max_squared = gpume_max_u32(statistics->length_max_squared, squared);
+        statistics->cost_max = gpume_max_u32(statistics->cost_max, shown.layer->costs[shown.index]);
         if (histogram) {
             const uint32_t x =
                 histogram->bins_x[gpume_div_nearest(dx, units) + histogram->window_x];

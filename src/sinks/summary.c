@@ -57,12 +57,11 @@ uint64_t gpume_border_count(const struct gpume_field *field, const struct gpume_
         return count_plain(limits, field->layers[0]->vectors, blocks);
     }
     for (uint64_t i = 0; i < blocks; i++) {
-        const struct gpume_part *part = field->part_count > 0 ? &field->parts[i] : NULL;
-        const struct gpume_layer *layer = field->layers[part ? part->layer : 0];
-        const uint64_t at = part ? part->block : i;
-        const bool two = layer->refs2 && layer->refs2[at] != GPUME_NONE;
-        count +=
-            touches(limits, layer->vectors[at]) || (two && touches(limits, layer->vectors2[at]));
+        const struct gpume_shown shown = gpume_shown_at(field, i);
+        const struct gpume_layer *layer = shown.layer;
+        const bool two = layer->refs2 && layer->refs2[shown.index] != GPUME_NONE;
+        count += touches(limits, layer->vectors[shown.index]) ||
+                 (two && touches(limits, layer->vectors2[shown.index]));
     }
     return count;
 }

@@ -60,6 +60,12 @@ struct gpume_vectors_block {
     uint32_t returns; /* in units; GPUME_NONE: unknown */
 };
 
+static inline bool gpume_vectors_same_place(
+    const struct gpume_vectors_block *a, const struct gpume_vectors_block *b)
+{
+    return a->x == b->x && a->y == b->y && a->w == b->w && a->h == b->h;
+}
+
 /* Read-only, valid until the next call of its owner. */
 #define GPUME_VECTORS_FINE 32768
 
