@@ -39,9 +39,9 @@ struct gpume_compare_map {
     struct gpume_compare_map_options options; /* size is set with the first field */
     struct gpume_out_set set;
     struct gpume_picture *picture;
-    uint8_t *pixels;
-    struct gpume_sprite *key; /* opened with the picture */
-    int64_t next_us;          /* of the next field, if it has no time */
+    struct gpume_plane pixels; /* R, G, B bytes */
+    struct gpume_sprite *key;  /* opened with the picture */
+    int64_t next_us;           /* of the next field, if it has no time */
 };
 
 int gpume_compare_map_check(const char *path, const struct gpume_log *log)
@@ -117,8 +117,14 @@ static int open_picture(
     if (status != GPUME_OK) {
         return status;
     }
-    map->pixels = malloc((size_t)options->width * options->height * 3);
-    if (!map->pixels) {
+    map->pixels = (struct gpume_plane){
+        .data = malloc((size_t)options->width * options->height * 3),
+        .stride = (ptrdiff_t)options->width * 3,
+        .width = options->width,
+        .height = options->height,
+        .bits = 8,
+    };
+    if (!map->pixels.data) {
         return gpume_log_nomem(&options->log, options->path);
     }
     const struct gpume_source_info video = {
@@ -164,44 +170,14 @@ static struct gpume_colour colour_of(enum verdict verdict, double share)
         mix(share, row->from.g, row->to.g), mix(share, row->from.b, row->to.b)};
 }
 
-static void fill_block(const struct gpume_compare_map *map, const struct gpume_vectors_block *block,
-    struct gpume_colour colour)
-{
-    const size_t stride = (size_t)map->options.width * 3;
-    uint8_t *first = map->pixels + block->y * stride + (size_t)block->x * 3;
-    for (uint32_t x = 0; x < block->w; x++) {
-        memcpy(first + 3 * (size_t)x, &colour, 3);
-    }
-    for (uint32_t y = 1; y < block->h; y++) {
-        memcpy(first + y * stride, first, 3 * (size_t)block->w);
-    }
-}
-
-static void tint_block(const struct gpume_compare_map *map, const struct gpume_vectors_block *block,
-    struct gpume_colour colour)
-{
-    const size_t stride = (size_t)map->options.width * 3;
-    const unsigned r = colour.r * SHARE + 128, g = colour.g * SHARE + 128,
-                   b = colour.b * SHARE + 128, rest = 256 - SHARE;
-    for (uint32_t y = 0; y < block->h; y++) {
-        uint8_t *p = map->pixels + (block->y + y) * stride + (size_t)block->x * 3;
-        for (uint32_t x = 0; x < block->w; x++, p += 3) {
-            p[0] = (uint8_t)((p[0] * rest + r) >> 8);
-            p[1] = (uint8_t)((p[1] * rest + g) >> 8);
-            p[2] = (uint8_t)((p[2] * rest + b) >> 8);
-        }
-    }
-}
-
 /* The frame in dark gray, or black, which stays where there are no blocks. */
 static void lay_ground(const struct gpume_compare_map *map, const struct gpume_plane *rgb)
 {
-    const size_t stride = (size_t)map->options.width * 3;
-    memset(map->pixels, 0, stride * map->options.height);
-    for (uint32_t y = 0; rgb && y < map->options.height; y++) {
+    memset(map->pixels.data, 0, (size_t)map->pixels.stride * map->pixels.height);
+    for (uint32_t y = 0; rgb && y < map->pixels.height; y++) {
         const uint8_t *from = gpume_plane_row(rgb, y);
-        uint8_t *to = map->pixels + y * stride;
-        for (uint32_t x = 0; x < map->options.width; x++, from += 3, to += 3) {
+        uint8_t *to = gpume_plane_row(&map->pixels, y);
+        for (uint32_t x = 0; x < map->pixels.width; x++, from += 3, to += 3) {
             to[0] = to[1] = to[2] = (uint8_t)(gpume_colour_gray(from) * GROUND >> 8);
         }
     }
@@ -215,10 +191,10 @@ static void draw_blocks(const struct gpume_compare_map *map, const struct gpume_
         const enum verdict verdict = verdict_of(&a->blocks[i], &b->blocks[i], has_costs);
         const struct gpume_colour colour =
             colour_of(verdict, lightness(&a->blocks[i], &b->blocks[i]));
-        if (!over_picture) {
-            fill_block(map, &a->blocks[i], colour);
-        } else if (verdict != EQUAL) {
-            tint_block(map, &a->blocks[i], colour);
+        const struct gpume_vectors_block *block = &a->blocks[i];
+        const struct gpume_rectangle place = {block->x, block->y, block->w, block->h};
+        if (!over_picture || verdict != EQUAL) {
+            gpume_colour_blend(&map->pixels, &place, colour, over_picture ? SHARE : 256);
         }
     }
 }
@@ -249,15 +225,8 @@ int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_vec
     }
     lay_ground(map, rgb);
     draw_blocks(map, a, b, rgb != NULL);
-    const struct gpume_plane plane = {
-        .data = map->pixels,
-        .stride = (ptrdiff_t)options->width * 3,
-        .width = options->width,
-        .height = options->height,
-        .bits = 8,
-    };
-    gpume_sprite_put(map->key, &plane, plane.width, plane.height);
-    status = gpume_picture_write(map->picture, &plane, a->frame, now_us);
+    gpume_sprite_put(map->key, &map->pixels, options->width, options->height);
+    status = gpume_picture_write(map->picture, &map->pixels, a->frame, now_us);
 fail:
     return status;
 }
@@ -272,7 +241,7 @@ void gpume_compare_map_destroy(struct gpume_compare_map **map)
     struct gpume_compare_map *self = *map;
     if (self) {
         gpume_picture_close(&self->picture);
-        free(self->pixels);
+        free(self->pixels.data);
         free(self->key);
         free(self);
         *map = NULL;

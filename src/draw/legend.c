@@ -121,6 +121,23 @@ struct gpume_colour gpume_colour_of_heat(double heat)
     };
 }
 
+void gpume_colour_blend(const struct gpume_plane *rgb, const struct gpume_rectangle *place,
+    struct gpume_colour colour, unsigned share)
+{
+    const unsigned rest = 256 - share;
+    const unsigned r = colour.r * share + 128, g = colour.g * share + 128,
+                   b = colour.b * share + 128;
+    for (uint32_t y = 0; y < place->height; y++) {
+        uint8_t *p = gpume_plane_row(rgb, place->y + y);
+        p += 3 * (size_t)place->x;
+        for (uint32_t x = 0; x < place->width; x++, p += 3) {
+            p[0] = (uint8_t)((p[0] * rest + r) >> 8);
+            p[1] = (uint8_t)((p[1] * rest + g) >> 8);
+            p[2] = (uint8_t)((p[2] * rest + b) >> 8);
+        }
+    }
+}
+
 /*
  * --- Cairo fills the outlines of arrows and smooths their edges: a shaft that widens towards the
  * head, with a dark rim. Blocks consist of whole pixels, so one drawing serves all blocks with the

@@ -42,6 +42,14 @@ static inline uint8_t gpume_colour_gray(const uint8_t *rgb)
     return (uint8_t)((77u * rgb[0] + 150u * rgb[1] + 29u * rgb[2]) >> 8);
 }
 
+struct gpume_rectangle {
+    uint32_t x, y, width, height; /* pixels */
+};
+
+/* Lays the colour over a part of a picture of R, G, B bytes, with this weight in 256. */
+void gpume_colour_blend(const struct gpume_plane *rgb, const struct gpume_rectangle *place,
+    struct gpume_colour colour, unsigned share);
+
 /* Heat from 0 to 1, clamped: black, purple, orange, light yellow. Lightness rises monotonically, so
  * that the scale also works for the colour-blind. */
 struct gpume_colour gpume_colour_of_heat(double heat);

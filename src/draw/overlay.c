@@ -51,14 +51,9 @@ struct arrow_group {
     uint32_t left, top, right, bottom; /* of the visible parts, in pixels of the picture */
 };
 
-/* A position in the picture. */
-struct rectangle {
-    uint32_t x, y, width, height;
-};
-
 /* What is drawn of a block. */
 struct look {
-    struct rectangle place;
+    struct gpume_rectangle place;
     double dx, dy; /* pixels: the content moved by (-dx,-dy) */
     uint32_t cost, second;
     double rank; /* from 0, the costliest, to 1 */
@@ -180,13 +175,13 @@ static void enlarge(const struct gpume_overlay *overlay, const struct gpume_plan
 
 /* --- fills */
 
-static struct rectangle place_of(
+static struct gpume_rectangle place_of(
     const struct gpume_overlay *overlay, const struct gpume_layer *layer, uint32_t index)
 {
     const struct gpume_plane *const picture = &overlay->picture;
     const uint32_t width = layer->block_w * overlay->options.look.scale;
     const uint32_t height = layer->block_h * overlay->options.look.scale;
-    struct rectangle place = {
+    struct gpume_rectangle place = {
         .x = index % layer->blocks_x * width, .y = index / layer->blocks_x * height};
     const uint32_t right = picture->width - place.x, below = picture->height - place.y;
     place.width = right < width ? right : width;
@@ -215,26 +210,9 @@ static struct look look_of(const struct gpume_overlay *overlay, const struct gpu
     };
 }
 
-static void fill(const struct gpume_overlay *overlay, const struct rectangle *place,
-    struct gpume_colour colour, unsigned share)
-{
-    const unsigned rest = 256 - share;
-    const unsigned r = colour.r * share + 128, g = colour.g * share + 128,
-                   b = colour.b * share + 128;
-    for (uint32_t y = 0; y < place->height; y++) {
-        uint8_t *p = gpume_plane_row(&overlay->picture, place->y + y);
-        p += 3 * (size_t)place->x;
-        for (uint32_t x = 0; x < place->width; x++, p += 3) {
-            p[0] = (uint8_t)((p[0] * rest + r) >> 8);
-            p[1] = (uint8_t)((p[1] * rest + g) >> 8);
-            p[2] = (uint8_t)((p[2] * rest + b) >> 8);
-        }
-    }
-}
-
 /* Like coloured glass over the gray frame: a white pixel shows the unchanged colour. */
-static void tint(
-    const struct gpume_overlay *overlay, const struct rectangle *place, struct gpume_colour colour)
+static void tint(const struct gpume_overlay *overlay, const struct gpume_rectangle *place,
+    struct gpume_colour colour)
 {
     for (uint32_t y = 0; y < place->height; y++) {
         uint8_t *p = gpume_plane_row(&overlay->picture, place->y + y);
@@ -249,19 +227,19 @@ static void tint(
 }
 
 /* The upper and left edges of a block; its neighbours draw the others. */
-static void draw_edges(const struct gpume_overlay *overlay, const struct rectangle *place)
+static void draw_edges(const struct gpume_overlay *overlay, const struct gpume_rectangle *place)
 {
     static const struct gpume_colour line = {255, 255, 255};
     const unsigned share = overlay->cell < 8 ? 40 : overlay->cell < 16 ? 64 : 96;
     uint32_t thick = overlay->cell / 48;
     thick = thick > 1 ? thick : 1;
-    struct rectangle top = *place, left = *place;
+    struct gpume_rectangle top = *place, left = *place;
     top.height = thick < place->height ? thick : place->height;
     left.width = thick < place->width ? thick : place->width;
     left.y += top.height;
     left.height -= top.height;
-    fill(overlay, &top, line, place->y > 0 ? share : 0);
-    fill(overlay, &left, line, place->x > 0 ? share : 0);
+    gpume_colour_blend(&overlay->picture, &top, line, place->y > 0 ? share : 0);
+    gpume_colour_blend(&overlay->picture, &left, line, place->x > 0 ? share : 0);
 }
 
 static bool is_short(const struct gpume_overlay *overlay, const struct look *look)
@@ -329,7 +307,7 @@ static int draw_mark(struct gpume_overlay *overlay, const struct look *look)
 
 static void draw_block(struct gpume_overlay *overlay, const struct look *look)
 {
-    const struct rectangle *place = &look->place;
+    const struct gpume_rectangle *place = &look->place;
     const double scale = overlay->options.look.scale;
     const double most = overlay->flow_max > 0 ? overlay->flow_max : 1;
     double heat; /* or cost per pixel */
@@ -344,21 +322,24 @@ static void draw_block(struct gpume_overlay *overlay, const struct look *look)
     case GPUME_OVERLAY_COST:
         heat = look->cost / (place->width / scale * (place->height / scale)) /
                (double)(1u << (overlay->options.bits - 8));
-        fill(overlay, place, gpume_colour_of_cost(heat), GPUME_COLOUR_COST_SHARE);
+        gpume_colour_blend(
+            &overlay->picture, place, gpume_colour_of_cost(heat), GPUME_COLOUR_COST_SHARE);
         break;
     case GPUME_OVERLAY_BLOCKS:
-        fill(overlay, place, gpume_colour_of_heat(1 - look->rank), RANK_SHARE);
+        gpume_colour_blend(
+            &overlay->picture, place, gpume_colour_of_heat(1 - look->rank), RANK_SHARE);
         draw_edges(overlay, place);
         break;
     case GPUME_OVERLAY_CONFIDENCE:
         heat = look->second == GPUME_NONE ? 1 /* there is no other candidate */
                : look->second > 0         ? 1 - (double)look->cost / look->second
                                           : 0;
-        fill(overlay, place, gpume_colour_of_heat(heat), GPUME_COLOUR_COST_SHARE);
+        gpume_colour_blend(
+            &overlay->picture, place, gpume_colour_of_heat(heat), GPUME_COLOUR_COST_SHARE);
         break;
     case GPUME_OVERLAY_RETURN:
         heat = sqrt(look->away / GPUME_OVERLAY_RETURN_FULL);
-        fill(overlay, place, gpume_colour_of_heat(heat),
+        gpume_colour_blend(&overlay->picture, place, gpume_colour_of_heat(heat),
             look->away > GPUME_OVERLAY_RETURN_SMALL ? GPUME_COLOUR_COST_SHARE : 0);
         break;
     }
@@ -467,7 +448,7 @@ static int clear_groups(
 
 static void add_to_group(struct arrow_group *group, const struct look *look)
 {
-    const struct rectangle *place = &look->place;
+    const struct gpume_rectangle *place = &look->place;
     group->dx += look->dx;
     group->dy += look->dy;
     group->count++;
