@@ -6,7 +6,6 @@
 
 #include "gpume/gpume.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define GPUME_HOST_CPU_BYTES 128

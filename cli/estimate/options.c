@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The options of motion estimation, and which of them go together. */
-#include "base/base.h"
 #include "base/params.h"
 #include "console.h"
 #include "estimate/estimate.h"

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* pipe2, environ */
 #include "firstpass/trial.h"
 
-#include "base/base.h"
 #include "base/os.h"
 #include "files/out.h"
 #include "files/path.h"

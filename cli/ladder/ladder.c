@@ -11,7 +11,6 @@
 #include "encode/encoder.h"
 #include "encode/pass.h"
 #include "encoder_options.h"
-#include "files/path.h"
 #include "firstpass/spacing.h"
 #include "firstpass/trial.h"
 #include "job.h"

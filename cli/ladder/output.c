@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What gpume ladder puts out: tables, the page with curves, and the files of either. */
-#include "base/base.h"
 #include "encode/encoder.h"
 #include "files/forms.h"
 #include "ladder/ladder.h"

@@ -3,7 +3,6 @@
  * gpume ladder --probes and --verify: single passes at a CRF by the encoder's program, whose
  * results are scaled back up and compared with the source.
  */
-#include "base/base.h"
 #include "encode/encoder.h"
 #include "firstpass/report.h"
 #include "firstpass/trial.h"

@@ -10,9 +10,6 @@
 #include "encode/options.h"
 #include "encode/target.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct gpume_colour_options;
 
 enum gpume_chunk_part { GPUME_CHUNK_WORD, GPUME_CHUNK_PRESET, GPUME_CHUNK_DEPTH, GPUME_CHUNK_CRF };

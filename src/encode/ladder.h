@@ -11,7 +11,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct gpume_ladder_point {
     double crf, bitrate, psnr; /* bits per second, above 0; dB */

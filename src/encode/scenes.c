@@ -4,7 +4,6 @@
 #include "base/base.h"
 #include "base/log.h"
 #include "base/workers.h"
-#include "encode/costs.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -17,7 +17,6 @@
 
 #include "base/base.h"
 #include "cpu/general/general.h"
-#include "model/cost.h"
 #include "model/plan.h"
 
 #include <stdatomic.h>

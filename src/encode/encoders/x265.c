@@ -4,7 +4,6 @@
  * the first line of its statistics (tests/cli/test_presets.sh compares them), and its files as it
  * writes and reads them: gpume-formats(5).
  */
-#include "base/base.h"
 #include "encode/commands.h"
 #include "encode/encoder.h"
 
