@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* base: the pointer ring, the parallel loop, numbered names, the size arithmetic, and the tie rule
- * of motion. */
+/* base: the pointer ring, the parallel loop, numbered names, the size arithmetic, planes, joined
+ * text, and the tie rule of motion. */
 #include "base/base.h"
 #include "base/log.h"
 #include "base/workers.h"
@@ -262,6 +262,32 @@ static void test_log(void)
     gpume_log_write(&(struct gpume_log){0}, GPUME_LOG_INFO, "nobody listens");
 }
 
+static void test_joined_text(void)
+{
+    char text[12] = "";
+    gpume_text_join(text, sizeof(text), ", ", "%d", 1);
+    REQUIRE(strcmp(text, "1") == 0);
+    gpume_text_join(text, sizeof(text), ", ", "%s", "two");
+    REQUIRE(strcmp(text, "1, two") == 0);
+    gpume_text_join(text, sizeof(text), " or ", "%d", 345); /* has no room for all digits */
+    REQUIRE(strcmp(text, "1, two or 3") == 0);
+    gpume_text_join(text, sizeof(text), ", ", "%d", 6);
+    REQUIRE(strcmp(text, "1, two or 3") == 0);
+}
+
+/* Rows from the last to the first, of which parts are copied. */
+static void test_planes(void)
+{
+    uint16_t from[2][3] = {{1, 2, 300}, {4, 5, 600}}, to[2][2] = {{0}};
+    const struct gpume_plane turned = {from[1], -(ptrdiff_t)sizeof(from[0]), 3, 2, 10};
+    const struct gpume_plane part = {to, sizeof(to[0]), 2, 2, 10};
+    REQUIRE_EQUAL(gpume_plane_row_bytes(&part), 4);
+    REQUIRE_EQUAL(gpume_plane_sample(&turned, 2, 0), 600);
+    REQUIRE_EQUAL(gpume_plane_sample(&turned, 2, 1), 300);
+    gpume_plane_copy(&part, &turned);
+    REQUIRE(to[0][0] == 4 && to[0][1] == 5 && to[1][0] == 1 && to[1][1] == 2);
+}
+
 static void test_pattern_names(void)
 {
     static const struct {
@@ -371,5 +397,7 @@ int main(void)
     test_grid();
     test_order();
     test_log();
+    test_joined_text();
+    test_planes();
     return harness_verdict();
 }
