@@ -2,7 +2,7 @@
 /*
  * The data of a run, from the page's elements.
  *
- * data    the contents of summary.json, and histogram, costliest, sets (see src/report/page.c)
+ * data    the contents of summary.json, and histogram, costliest, sets (see src/report/sink.c)
  * fields  one array per statistic, with one entry per target frame; null where it has no frame pair
  * side    with --direction both alone a target has two frame pairs: 0 with the reference before it, 1 with that after it;
  *         in other runs 0. BOTH: are there two? fields are those of this side.
