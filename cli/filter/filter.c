@@ -283,21 +283,25 @@ static int take_crf_decision(void *opaque, const struct gpume_decision *decision
 }
 
 /* Of a long video, a part of every 256 frames is enough: of 480 frames, to analyse them all took a
- * third of the processor time of the filter and the first pass on a GPU. */
+ * third of the processor time of the filter and the first pass on a GPU. One that ends before its
+ * second part does may begin with a title or in black, so all of its frames are analysed. */
 #define CRF_PART 64u
 #define CRF_EACH 256u
+#define CRF_LONG (CRF_EACH + CRF_PART)
 
 struct crf_search {
     struct gpume_analysis *analysis;
     uint64_t frames; /* read so far */
+    bool whole;
 };
 
 static int analyse_filter_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)
 {
     struct crf_search *search = opaque;
     (void)time_us;
-    return search->frames++ % CRF_EACH < CRF_PART ? gpume_analysis_put(search->analysis, luma)
-                                                  : GPUME_OK;
+    return search->frames++ % CRF_EACH < CRF_PART || search->whole
+               ? gpume_analysis_put(search->analysis, luma)
+               : GPUME_OK;
 }
 
 /* The QP that a quality stands for. AV1's quantizers have indices from 0 to 255, which SVT-AV1
@@ -380,13 +384,18 @@ static enum gpume_exit finish_crf_search(struct filter *filter)
     return gpume_exit_of_writer(status);
 }
 
-/* Sets filter->qp. */
-static enum gpume_exit find_crf(struct filter *filter)
+/* Whether frames were left out of a video that turned out not to be long. */
+static bool is_incomplete(const struct crf_search *search)
+{
+    return !search->whole && search->frames > CRF_PART && search->frames < CRF_LONG;
+}
+
+/* Sets filter->qp, unless the search is incomplete. */
+static enum gpume_exit read_for_crf(struct filter *filter, struct crf_search *search)
 {
     const struct gpume_filter_options *options = filter->options;
     const struct gpume_source_info *info = &filter->job.info;
     const bool has_rate = info->rate_num > 0 && info->rate_den > 0;
-    struct crf_search search = {0};
     struct gpume_cli_job job = gpume_job_of(&options->video);
     job.wanted = filter->job.wanted;
     job.wanted.chroma = false;
@@ -394,10 +403,12 @@ static enum gpume_exit find_crf(struct filter *filter)
     job.skip = filter->job.skip;
     job.frames_max = filter->job.frames_max;
     job.unguarded = true;
-    enum gpume_exit result = check_crf_search(filter);
-    result = result ? result : gpume_job_open_video(&job, true);
+    enum gpume_exit result = gpume_job_open_video(&job, true);
     struct gpume_analysis_params params = {
         .lookahead = gpume_job_lookahead(&job), .decide = take_crf_decision, .opaque = filter};
+    if (!search->whole) {
+        params.lookahead.lent = 0; /* frames that are left out overwrite those before them */
+    }
     gpume_encode_options_default(&params.options, options->encoder);
     params.options.bits = info->bits > 8 ? 10 : 8;
     if (result == GPUME_EXIT_DONE &&
@@ -409,16 +420,33 @@ static enum gpume_exit find_crf(struct filter *filter)
         result = gpume_exit_of_writer(open_crf_search(filter, &params.options));
     }
     if (result == GPUME_EXIT_DONE) {
-        const int status = gpume_analysis_open(&search.analysis, &params);
+        const int status = gpume_analysis_open(&search->analysis, &params);
         result =
-            gpume_job_opened(&job, status, status ? NULL : gpume_analysis_engine(search.analysis));
+            gpume_job_opened(&job, status, status ? NULL : gpume_analysis_engine(search->analysis));
     }
-    result = result ? result : gpume_job_read(&job, analyse_filter_frame, &search);
-    result = result ? result : gpume_exit_of_engine(gpume_analysis_finish(search.analysis));
-    result = result ? result : finish_crf_search(filter);
+    result = result ? result : gpume_job_read(&job, analyse_filter_frame, search);
+    result = result ? result : gpume_exit_of_engine(gpume_analysis_finish(search->analysis));
+    if (result == GPUME_EXIT_DONE && !is_incomplete(search)) {
+        result = finish_crf_search(filter);
+    }
     gpume_pass_close(&filter->pass);
-    gpume_analysis_close(&search.analysis);
+    gpume_analysis_close(&search->analysis);
     gpume_job_close(&job);
+    return result;
+}
+
+static enum gpume_exit find_crf(struct filter *filter)
+{
+    const struct gpume_cli_job *job = &filter->job;
+    const uint64_t all = job->info.frames > job->skip ? job->info.frames - job->skip : UINT64_MAX;
+    const uint64_t most = job->frames_max > 0 ? job->frames_max : UINT64_MAX;
+    struct crf_search search = {.whole = gpume_min_u64(all, most) < CRF_LONG};
+    enum gpume_exit result = check_crf_search(filter);
+    result = result ? result : read_for_crf(filter, &search);
+    if (result == GPUME_EXIT_DONE && is_incomplete(&search)) { /* the container said otherwise */
+        search = (struct crf_search){.whole = true};
+        result = read_for_crf(filter, &search);
+    }
     return result;
 }
 

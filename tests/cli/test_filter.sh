@@ -497,15 +497,27 @@ for options in "--noise 5" "--for x264 --crf 30" "--despot --strength 0 -w 8x4";
         "$filter_oracle" samples part.y4m | cmp -s - wanted || fail "field $parity, $options: not filtered alone"
     done
 done
-# The CRF of a bitrate is found from the first 64 of every 256 frames: what the others show does not count.
-ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=64x48:25 -vf "noise=alls=90:allf=t:enable='gt(n,63)'" -frames:v 80 -pix_fmt yuv420p long.y4m
-crf_of() { # FRAMES
-    expect 0 filter long.y4m --frames "$1" --for x264 --bitrate 8 -v -o long.out.y4m --backend "$engine" -y
+# The CRF of a bitrate is found from the first 64 of every 256 frames: what the others show does not count, unless the video ends
+# before 320 frames.
+for on in 0 'between(n,66,254)'; do
+    ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=64x48:25 -vf "noise=alls=90:allf=t:enable='$on'" -frames:v 320 -pix_fmt yuv420p "long${#on}.y4m"
+    ffmpeg -nostdin -v error -y -i "long${#on}.y4m" -frames:v 319 "short${#on}.y4m"
+done
+crf_of() { # INPUT OPTION...
+    expect 0 filter "$@" --for x264 --bitrate 8 -v -o long.out.y4m --backend "$engine" -y
+    [ "$(grep -c 'are about CRF' "$scratch/err")" -eq 1 ] || fail "$*: not one CRF"
     sed -n 's/.*are about CRF //p' "$scratch/err"
 }
-crf=$(crf_of 64)
-[ "${crf:-none}" = "$(crf_of 80)" ] || fail "frames from 64 on count for the CRF"
-[ "$crf" != "$(crf_of 32)" ] || fail "frames before frame 64 do not count for the CRF"
+quiet=$(crf_of long1.y4m)
+for run in 1 2 3 4; do # frames that are left out must not reach the buffers of those that are being read
+    [ "$quiet" = "$(crf_of long17.y4m)" ] || fail "run $run: frames from 64 to 255 of a long video count for the CRF"
+done
+[ "$quiet" != "$(crf_of long1.y4m --frames 32)" ] || fail "frames before frame 64 do not count for the CRF"
+loud=$(crf_of short17.y4m)
+[ "$loud" -gt "$(crf_of short1.y4m)" ] || fail "frames from 64 to 255 do not count for the CRF of a short video"
+[ "$loud" = "$(crf_of long17.y4m --frames 319)" ] || fail "--frames: another CRF than of as short a video"
+ffmpeg -nostdin -v error -y -i short17.y4m -c:v mpeg2video -q 2 short.m2v # which does not say how many frames it has
+[ "$(crf_of short.m2v)" = "$(crf_of short.m2v --frames 319)" ] || fail "frames of a short video of unknown length do not count"
 # The CRF of a bitrate is that of whole frames, which the encoder gets; -v says so.
 expect 0 filter interlaced.y4m --for x264 --bitrate 50 -v -o frames.y4m --backend "$engine" -y
 crf=$(sed -n 's/.*are about CRF \([0-9]*\)$/\1/p' "$scratch/err")
