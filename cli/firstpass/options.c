@@ -247,9 +247,9 @@ static const struct gpume_option first_rows[] = {
                 "which files"},
     {GPUME_OPTION_OVERWRITE, .help = "replace existing files"},
     {GPUME_ROW_REAL("filter", "S", OPTIONS, strength, 0.05, 2), .excludes = "verify",
-        .help = "analyse and encode the output of gpume filter with this --strength, usually 1, or "
-                "0.25 for SVT-AV1, which filters itself; the command lines begin with that filter, "
-                "or read the file of --filtered; not with --verify or --probes"},
+        .help = "analyse the output of gpume filter with this --strength, usually 1, or 0.25 for "
+                "SVT-AV1, which filters itself; the command lines encode it: they begin with that "
+                "filter, or read the file of --filtered; not with --verify or --probes"},
     {GPUME_ROW_FILE("filtered", "FILE", OPTIONS, filtered), .needs = "filter",
         .help = "write the filtered video to this file, which the command lines then read instead "
                 "of filtering again: .y4m, or .mkv or .nut with FFV1"},
