@@ -157,6 +157,8 @@ void main()
             uint residual = value_at(lane, GPUME_TEMPORAL_RESIDUAL, count / 8u);
             variance = variance_of(texture, cell, residual);
         }
+        /* measured: below 2^24 */
+        variance = pc.given > 0u ? min(pc.given, GPUME_TEMPORAL_GIVEN_MOST * variance) : variance;
     }
     if (lane == 0u) {
         state.curves[gl_WorkGroupID.x] = curve_of(variance);

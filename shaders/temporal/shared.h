@@ -45,6 +45,9 @@
 #define GPUME_TEMPORAL_BRIGHT 43
 #define GPUME_TEMPORAL_TABLES 44
 #define GPUME_TEMPORAL_CUT 0xffffffffu
+/* V that is given for a picture whose noise is measured counts up to this many times the measured
+ * one: grain is as strong as 8 times what is measured where it is coarse. */
+#define GPUME_TEMPORAL_GIVEN_MOST 64u
 
 /* Within a picture: samples that a workgroup makes, and its shared memory. */
 #define GPUME_TEMPORAL_TILE_W 56
@@ -93,7 +96,7 @@ struct gpume_temporal_push {
     GPUME_U32 strength;           /* S */
     GPUME_U32 spatial;            /* Z; above 0: planes that are changed have means first */
     GPUME_U32 measure;            /* 1: the noise is measured */
-    GPUME_U32 given;              /* V, if not */
+    GPUME_U32 given;              /* V, if not; if it is: above 0, in its place */
     GPUME_U32 least, most;        /* of V; most: only of what is measured */
 };
 

@@ -915,8 +915,9 @@ static bool decide_curves(struct host *temporal, const struct gpume_temporal_cho
     bool any = false;
     for (uint32_t p = 0; p < temporal->planes; p++) {
         const uint32_t bits = temporal->params.bits;
-        const uint64_t found = choice->measure ? measure_plane(temporal, p)
-                                               : gpume_noise_of_sigma(choice->sigma, bits);
+        const uint64_t given = gpume_noise_of_sigma(choice->sigma, bits);
+        const uint64_t found =
+            choice->measure ? gpume_noise_or_given(measure_plane(temporal, p), given) : given;
         const uint64_t variance =
             gpume_noise_raise(found, gpume_noise_of_sigma(choice->least, bits));
         temporal->variance[p] = variance;

@@ -4,6 +4,7 @@
 #define GPUME_FILTER_NOISE_H
 
 #include "base/base.h"
+#include "temporal/shared.h"
 
 #include <stdint.h>
 
@@ -46,6 +47,13 @@ uint64_t gpume_noise_variance(struct gpume_noise_values *values, uint32_t bits);
 static inline uint64_t gpume_noise_raise(uint64_t found, uint64_t least)
 {
     return gpume_max_u64(found, gpume_min_u64(least, 4 * found));
+}
+
+/* V of a picture whose noise is measured, and then `given` if that is above 0: but not as more than
+ * GPUME_TEMPORAL_GIVEN_MOST times as much. */
+static inline uint64_t gpume_noise_or_given(uint64_t measured, uint64_t given)
+{
+    return given > 0 ? gpume_min_u64(given, GPUME_TEMPORAL_GIVEN_MOST * measured) : measured;
 }
 
 /* V of a sigma in 1/100 of a step of 8 bits. */

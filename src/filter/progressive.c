@@ -485,10 +485,7 @@ static int start_picture(struct gpume_progressive *filter)
     struct gpume_temporal_choice choice = filter->choice;
     const struct repeats *run = run_at(filter, filter->started);
     choice.least = run->least;
-    if (run->sigma > 0) {
-        choice.measure = false;
-        choice.sigma = run->sigma;
-    }
+    choice.sigma = run->sigma > 0 ? run->sigma : choice.sigma;
     int status = filter->ops->start(filter->temporal, &choice);
     if (status != GPUME_OK && (status = take_over(filter, status)) == GPUME_OK) {
         status = filter->ops->start(filter->temporal, &choice);

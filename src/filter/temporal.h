@@ -43,7 +43,7 @@ struct gpume_temporal_params {
 struct gpume_temporal_choice {
     uint32_t strength; /* in 1/32, up to 64 */
     bool measure;      /* the noise; else it is sigma */
-    uint32_t sigma;    /* in 1/100 of a step of 8 bits */
+    uint32_t sigma;    /* in 1/100 of a step of 8 bits; with `measure`: see gpume_noise_or_given */
     uint32_t spatial;  /* of what is left, in 1/32, up to 64; above 0 only with params.spatial */
     /* The same as sigma: noise counts as this much, up to twice as much, if it is less. */
     uint32_t least;

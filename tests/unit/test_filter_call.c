@@ -314,6 +314,54 @@ static void run_case(const struct filter_case *c, bool eager)
     free_frames();
 }
 
+/* --- the noise that is given for pictures whose noise is measured */
+
+/* What the filter takes as the noise of each plane of each frame. given: for every frame; 0: none.
+ */
+static void note_noise(
+    const struct filter_case *c, double given, double noise[FRAMES][GPUME_FILTER_PLANES])
+{
+    gpume_filter *filter = NULL;
+    const struct gpume_filter_params params = params_of(c);
+    struct gpume_filter_result result = {.size = sizeof(result)};
+    uint32_t count = 0;
+    REQUIRE_EQUAL(gpume_filter_open(&filter, &params), GPUME_OK);
+    for (uint32_t i = 0; i <= FRAMES; i++) {
+        struct gpume_filter_frame frame = {.size = sizeof(frame), .sigma = given};
+        memcpy(frame.planes, frames[i % FRAMES], sizeof(frame.planes));
+        REQUIRE_EQUAL(
+            i < FRAMES ? gpume_filter_send(filter, &frame) : gpume_filter_finish(filter), GPUME_OK);
+        while (count < FRAMES && gpume_filter_receive(filter, &result) == GPUME_OK) {
+            memcpy(noise[count++], result.sigma, sizeof(result.sigma));
+        }
+    }
+    REQUIRE_EQUAL(count, FRAMES);
+    REQUIRE_EQUAL(gpume_filter_close(&filter), GPUME_OK);
+}
+
+static void check_given(void)
+{
+    const struct filter_case c = {"420jpeg", 96, 64, 8, 3, 1, 1, MOVING, 4, 8, 32, -1, false, 0};
+    const double given[2] = {0.5, 50};
+    double measured[FRAMES][GPUME_FILTER_PLANES], taken[FRAMES][GPUME_FILTER_PLANES];
+    uint32_t less = 0, as_given = 0;
+    make_frames(&c);
+    note_noise(&c, 0, measured);
+    for (uint32_t k = 0; k < 2; k++) {
+        note_noise(&c, given[k], taken);
+        for (uint32_t i = 0; i < FRAMES * GPUME_FILTER_PLANES; i++) {
+            const double found = measured[i / GPUME_FILTER_PLANES][i % GPUME_FILTER_PLANES];
+            const double is = taken[i / GPUME_FILTER_PLANES][i % GPUME_FILTER_PLANES];
+            const double wanted = 8 * found < given[k] ? 8 * found : given[k];
+            REQUIRE(is > 0.98 * wanted - 0.02 && is < 1.02 * wanted + 0.02);
+            less += wanted < given[k];
+            as_given += wanted == given[k];
+        }
+    }
+    REQUIRE(less > 0 && as_given > 0);
+    free_frames();
+}
+
 /* --- what is refused */
 
 static void check_refusals(void)
@@ -422,6 +470,7 @@ int main(int argc, char **argv)
             run_case(&cases[i], i % 2 == 1);
         }
     }
+    check_given();
     check_refusals();
     char command[64];
     snprintf(command, sizeof(command), "rm -r %s", folder);

@@ -119,8 +119,9 @@ struct gpume_filter_frame {
      * largest value counts. */
     double least_sigma;
     /* The standard deviation of the noise of this picture, in place of params.sigma, 0 to 50,
-     * rounded to 1/100; 0: as params say. Of frames that are the same picture the first one's
-     * counts. */
+     * rounded to 1/100; 0: as params say. In place of what is measured (GPUME_FILTER_MEASURE) it
+     * counts up to 8 times that, so a picture without noise stays as it is. Of frames that are the
+     * same picture the first one's counts. */
     double sigma;
 };
 
