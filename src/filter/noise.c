@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "filter/temporal.h"
+#include "temporal/shared.h"
 
 #define ROUNDING 21u /* 256 / 12: the variance of rounding to whole steps */
 #define CELL 8u
@@ -19,6 +20,11 @@
 static uint32_t work_bits(uint32_t bits)
 {
     return bits < 10 ? bits : 10;
+}
+
+uint64_t gpume_noise_or_given(uint64_t measured, uint64_t given)
+{
+    return given > 0 ? gpume_min_u64(given, GPUME_TEMPORAL_GIVEN_MOST * measured) : measured;
 }
 
 uint64_t gpume_noise_of_sigma(uint32_t sigma, uint32_t bits)

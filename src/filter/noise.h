@@ -4,7 +4,6 @@
 #define GPUME_FILTER_NOISE_H
 
 #include "base/base.h"
-#include "temporal/shared.h"
 
 #include <stdint.h>
 
@@ -50,11 +49,8 @@ static inline uint64_t gpume_noise_raise(uint64_t found, uint64_t least)
 }
 
 /* V of a picture whose noise is measured, and then `given` if that is above 0: but not as more than
- * GPUME_TEMPORAL_GIVEN_MOST times as much. */
-static inline uint64_t gpume_noise_or_given(uint64_t measured, uint64_t given)
-{
-    return given > 0 ? gpume_min_u64(given, GPUME_TEMPORAL_GIVEN_MOST * measured) : measured;
-}
+ * 64 times as much. */
+uint64_t gpume_noise_or_given(uint64_t measured, uint64_t given);
 
 /* V of a sigma in 1/100 of a step of 8 bits. */
 uint64_t gpume_noise_of_sigma(uint32_t sigma, uint32_t bits);

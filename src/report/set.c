@@ -437,9 +437,8 @@ static void take_bytes(
 {
     const size_t size = (size_t)plane->width * plane->height;
     for (uint32_t y = 0; y < plane->height; y++) {
-        const void *const row = gpume_plane_row(plane, y), *const less =
-                                                               minus ? gpume_plane_row(minus, y)
-                                                                     : NULL;
+        const void *const row = gpume_plane_row(plane, y);
+        const void *const less = minus ? gpume_plane_row(minus, y) : NULL;
         const uint8_t *const row8 = row, *const less8 = less;
         const uint16_t *const row16 = row, *const less16 = less;
         for (uint32_t x = 0; x < plane->width && plane->bits <= 8; x++) {
